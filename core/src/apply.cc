@@ -1,0 +1,207 @@
+// Applying events: the only code that changes a cache, for new events and for replayed ones alike.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "hash.h"
+#include "state.h"
+#include "validate.h"
+
+namespace dpcache {
+
+namespace {
+
+Status conflict(std::string detail) {
+  return {Error::conflict, 0, "", std::move(detail)};
+}
+
+std::string slot_name(SlotId id) {
+  return "slot " + std::to_string(id);
+}
+
+// Follows the slots that an event removes, one after the other.
+class Removals {
+ public:
+  explicit Removals(const CacheState& state, SlotId opened = 0) : state_(state), opened_(opened) {}
+
+  bool has(SlotId id) const {
+    return !gone_.contains(id) && (id == opened_ || state_.slots.find(id) != kNoRow);
+  }
+  // False if there is no such slot any more.
+  bool remove(SlotId id) { return has(id) && gone_.insert(id).second; }
+  bool fold(Fold fold) { return fold.slot != fold.into && has(fold.into) && remove(fold.slot); }
+
+ private:
+  const CacheState& state_;
+  SlotId opened_;
+  std::set<SlotId> gone_;
+};
+
+Status check_observed(const CacheState& state, const Event& event) {
+  const Item& item = event.item;
+  const Decision& decision = event.decision;
+  if (item.time != event.time) return {Error::bad_request, 0, "/time", "the item has another time"};
+  Status status = check_item(state.config, item);
+  if (!status) return status;
+  if (!is_unit(item.key)) return {Error::bad_request, 0, "/key", "the key is not of unit length"};
+
+  const bool allocates = decision.action == Action::allocate;
+  if (allocates ? decision.slot != state.counters.next_id || decision.slot > kMaxId
+                : state.slots.find(decision.slot) == kNoRow) {
+    return conflict("the event writes to " + slot_name(decision.slot) + ", which is not the next");
+  }
+  if (item.exact_key) {
+    const std::size_t owner = state.slots.find_exact(*item.exact_key);
+    if (owner != kNoRow && state.slots.row(owner).id != decision.slot) {
+      return conflict("the exact key belongs to " + slot_name(state.slots.row(owner).id));
+    }
+  }
+  Removals removals(state, decision.slot);
+  for (SlotId id : decision.evicted) {
+    if (id == decision.slot || !removals.remove(id)) {
+      return conflict("the event evicts " + slot_name(id) + ", which is not there");
+    }
+  }
+  for (const Fold& fold : decision.folded) {
+    if (fold.slot == decision.slot || !removals.fold(fold)) {
+      return conflict("the event folds " + slot_name(fold.slot) + ", which is not there");
+    }
+  }
+  if (decision.budget.has_value() != (state.config.budget != BudgetKind::none)) {
+    return conflict("the event has a budget where the cache has none, or none where it has one");
+  }
+  const bool sane = decision.surprise >= 0.0F && decision.surprise <= 1.0F &&
+                    (!decision.budget || (*decision.budget >= 1.0F && *decision.budget <= 0x1p54F));
+  if (!sane) return {Error::bad_request, 0, "/decision", "surprise or budget is out of its range"};
+  return {};
+}
+
+}  // namespace
+
+CacheState::CacheState(const Config& settings)
+    : config(settings), slots(settings), budget(settings), unit_key(padded(settings.dimension)) {
+  const std::string text = to_json(settings);
+  counters.state_hash = hash64(std::as_bytes(std::span(text)), 0);
+}
+
+void CacheState::write(const Item& item, const Decision& decision) {
+  slots.grow_weight(config);
+  ++counters.items;
+  if (decision.action == Action::allocate) {
+    slots.open(config, decision.slot, unit_key, item);
+    ++counters.allocations;
+    ++counters.next_id;
+  } else {
+    slots.merge(config, slots.find(decision.slot), unit_key, item);
+    ++counters.merges;
+  }
+  budget.commit(config, decision.action, unit_key, {decision.surprise, decision.budget});
+}
+
+void CacheState::evict(SlotId id) {
+  const std::size_t r = slots.find(id);
+  budget.add_ghost(slots.key(r));
+  slots.remove(r);
+  ++counters.evictions;
+}
+
+void CacheState::fold(Fold fold) {
+  const std::size_t r = slots.find(fold.slot);
+  budget.add_ghost(slots.key(r));
+  slots.fold(config, r, slots.find(fold.into), Slots::FoldKey::by_policy);
+  ++counters.folds;
+}
+
+void CacheState::consolidate(Fold fold) {
+  slots.fold(config, slots.find(fold.slot), slots.find(fold.into), Slots::FoldKey::centroid);
+  ++counters.folds;
+}
+
+void CacheState::erase(SlotId id) {
+  slots.remove(slots.find(id));
+  ++counters.erasures;
+}
+
+void CacheState::expire(std::span<const SlotId> ids) {
+  for (SlotId id : ids) slots.remove(slots.find(id));
+  slots.refresh_expiry();
+  counters.expirations += ids.size();
+}
+
+void CacheState::configure(const Config& settings) {
+  config = settings;
+  budget.configure(settings);
+}
+
+void CacheState::publish(Event& event) {
+  event.seq = ++counters.seq;
+  event_bytes.clear();
+  encode(event, event_bytes);
+  counters.state_hash = hash64(event_bytes, counters.state_hash);
+  slots.tidy();
+  if (listener) listener(event);
+}
+
+Status check_event(const CacheState& state, const Event& event) {
+  if (event.seq != state.counters.seq + 1) {
+    return conflict("event " + std::to_string(event.seq) + " does not follow event " +
+                    std::to_string(state.counters.seq));
+  }
+  if (!is_time(event.time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
+  switch (event.kind) {
+    case EventKind::observe:
+      return check_observed(state, event);
+    case EventKind::erase:
+    case EventKind::expire: {
+      const std::vector<SlotId>& ids = event.decision.evicted;
+      if (event.kind == EventKind::erase && ids.size() != 1) {
+        return {Error::bad_request, 0, "/decision/evicted", "erase names one slot"};
+      }
+      Removals removals(state);
+      for (SlotId id : ids) {
+        if (!removals.remove(id)) return conflict(slot_name(id) + " is not there");
+      }
+      return {};
+    }
+    case EventKind::consolidate: {
+      if (!state.slots.has_key_sums()) {
+        return conflict("the cache keeps no key sums");
+      }
+      Removals removals(state);
+      for (const Fold& fold : event.decision.folded) {
+        if (!removals.fold(fold)) return conflict(slot_name(fold.slot) + " cannot be folded");
+      }
+      return {};
+    }
+    case EventKind::config:
+      if (!event.config) return {Error::bad_request, 0, "/config", "the config is missing"};
+      return check_change(state.config, *event.config);
+  }
+  return {Error::bad_request, 0, "/kind", "there is no such kind of event"};
+}
+
+void apply_event(CacheState& state, const Event& event) {
+  switch (event.kind) {
+    case EventKind::observe:
+      std::copy(event.item.key.begin(), event.item.key.end(), state.unit_key.begin());
+      state.write(event.item, event.decision);
+      for (SlotId id : event.decision.evicted) state.evict(id);
+      for (const Fold& fold : event.decision.folded) state.fold(fold);
+      break;
+    case EventKind::erase:
+      state.erase(event.decision.evicted.front());
+      break;
+    case EventKind::expire:
+      state.expire(event.decision.evicted);
+      break;
+    case EventKind::consolidate:
+      for (const Fold& fold : event.decision.folded) state.consolidate(fold);
+      break;
+    case EventKind::config:
+      state.configure(*event.config);
+      break;
+  }
+}
+
+}  // namespace dpcache

@@ -1,0 +1,171 @@
+// The public calls that change a cache: check, normalise, decide, apply, publish.
+#include "dpcache/cache.h"
+
+#include <utility>
+
+#include "decide.h"
+#include "kernels.h"
+#include "state.h"
+#include "validate.h"
+
+namespace dpcache {
+
+namespace {
+
+Status no_room() {
+  return {Error::full, 0, "", "there is no memory, or no slot id, for one more slot"};
+}
+
+bool has_room(CacheState& state, std::size_t items) {
+  return state.counters.next_id + items <= kMaxId + 1 && state.slots.reserve(items);
+}
+
+void expire(CacheState& state, std::int64_t time) {
+  std::vector<SlotId> ids = decide_expiry(state.slots, time);
+  if (ids.empty()) return;
+  Event event;
+  event.kind = EventKind::expire;
+  event.time = time;
+  state.expire(ids);
+  event.decision.evicted = std::move(ids);
+  state.publish(event);
+}
+
+// Drops or folds slots until the budget is met, and notes them in the decision.
+void shrink(CacheState& state, Decision& decision) {
+  const std::uint64_t limit = Budget::limit(state.config, decision.budget);
+  if (state.slots.size() <= limit) return;
+  if (state.config.shrink == Shrink::evict) {
+    const std::size_t excess = state.slots.size() - static_cast<std::size_t>(limit);
+    decision.evicted = decide_evictions(state.slots, excess, decision.slot);
+    for (SlotId id : decision.evicted) state.evict(id);
+    return;
+  }
+  while (state.slots.size() > limit) {
+    const Fold fold = decide_fold(state.slots, decision.slot);
+    state.fold(fold);
+    decision.folded.push_back(fold);
+  }
+}
+
+// One item that was checked, with room for a slot.
+Decision observe_checked(CacheState& state, const Item& item) {
+  kernels::normalise(item.key, state.unit_key);
+  expire(state, item.time);
+
+  Event event;
+  event.kind = EventKind::observe;
+  event.time = item.time;
+  event.item = item;
+  event.item.key = std::span(state.unit_key).first(item.key.size());
+  event.decision =
+      decide(state.config, state.slots, state.budget, state.counters.next_id, state.unit_key, item);
+  state.write(event.item, event.decision);
+  shrink(state, event.decision);
+  state.publish(event);
+  return std::move(event.decision);
+}
+
+}  // namespace
+
+Result<Cache> Cache::create(const Config& config) {
+  if (Status status = check(config); !status) return status;
+  Cache cache;
+  cache.state_ = std::make_unique<CacheState>(config);
+  return cache;
+}
+
+Cache::Cache() noexcept = default;
+Cache::Cache(Cache&&) noexcept = default;
+Cache& Cache::operator=(Cache&&) noexcept = default;
+Cache::~Cache() = default;
+
+Result<Decision> Cache::observe(const Item& item) {
+  if (Status status = check_item(state_->config, item); !status) return status;
+  if (!has_room(*state_, 1)) return no_room();
+  return observe_checked(*state_, item);
+}
+
+BatchResult Cache::observe_batch(std::span<const Item> items) {
+  BatchResult result;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Status status = check_item(state_->config, items[i]);
+    if (status) continue;
+    status.index = i;
+    result.errors.push_back(std::move(status));
+  }
+  if (result.errors.empty() && !has_room(*state_, items.size())) {
+    result.errors.push_back(no_room());
+  }
+  if (!result.errors.empty()) return result;
+  result.decisions.reserve(items.size());
+  for (const Item& item : items) result.decisions.push_back(observe_checked(*state_, item));
+  return result;
+}
+
+Status Cache::erase(SlotId id, std::int64_t time) {
+  if (!is_time(time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
+  if (state_->slots.find(id) == kNoRow) {
+    return {Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
+  }
+  Event event;
+  event.kind = EventKind::erase;
+  event.time = time;
+  event.decision.evicted = {id};
+  state_->erase(id);
+  state_->publish(event);
+  return {};
+}
+
+Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, std::int64_t time) {
+  if (!is_time(time)) return Status{Error::bad_request, 0, "/time", "time must be below 2^53"};
+  const Config& config = state_->config;
+  if (!config.keep_sums && config.key_update != KeyUpdate::centroid) {
+    return Status{Error::bad_config, 0, "/keep_sums",
+                  "consolidate needs the sum of each slot's keys: set keep_sums, or key_update "
+                  "centroid, when the cache is made"};
+  }
+  const float least = similarity ? *similarity : 1.0F - threshold(config);
+  if (!(least >= -1.0F && least <= 1.0F)) {
+    return Status{Error::bad_request, 0, "/similarity", "similarity must be from -1 to 1"};
+  }
+  expire(*state_, time);
+  Event event;
+  event.kind = EventKind::consolidate;
+  event.time = time;
+  event.decision.folded = decide_consolidation(state_->slots, least);
+  for (const Fold& fold : event.decision.folded) state_->consolidate(fold);
+  state_->publish(event);
+  return std::move(event.decision.folded);
+}
+
+Status Cache::configure(const Config& config, std::int64_t time) {
+  if (!is_time(time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
+  if (Status status = check_change(state_->config, config); !status) return status;
+  Event event;
+  event.kind = EventKind::config;
+  event.time = time;
+  event.config = config;
+  state_->configure(config);
+  state_->publish(event);
+  return {};
+}
+
+Status Cache::apply(const Event& event) {
+  if (Status status = check_event(*state_, event); !status) return status;
+  if (event.kind == EventKind::observe && !has_room(*state_, 1)) return no_room();
+  apply_event(*state_, event);
+  Event copy = event;
+  state_->publish(copy);
+  return {};
+}
+
+void Cache::on_event(std::function<void(const Event&)> listener) {
+  state_->listener = std::move(listener);
+}
+
+std::map<std::string, std::string>& Cache::metadata() noexcept {
+  return state_->metadata;
+}
+
+}  // namespace dpcache

@@ -1,0 +1,86 @@
+// The rules: novelty against the threshold, expiry, eviction and folding.
+#include "decide.h"
+
+#include <algorithm>
+
+#include "gate.h"
+#include "search.h"
+
+namespace dpcache {
+
+namespace {
+
+// Whether row a goes before row b.
+bool goes_first(const Slots& slots, std::size_t a, std::size_t b) noexcept {
+  const WideNumber& ua = slots.row(a).usage;
+  const WideNumber& ub = slots.row(b).usage;
+  return ua == ub ? a < b : ua < ub;  // rows are in the order of age
+}
+
+}  // namespace
+
+Decision decide(const Config& config, const Slots& slots, const Budget& budget, SlotId next_id,
+                std::span<const float> key, const Item& item) {
+  Decision decision;
+  decision.threshold = threshold(config);
+
+  const std::size_t owner = item.exact_key ? slots.find_exact(*item.exact_key) : kNoRow;
+  const Nearest found = owner != kNoRow ? Nearest{owner, similarity(slots, key.data(), owner)}
+                                        : nearest(slots, key.data(), kBeforeAll);
+  const bool first = found.row == kNoRow;
+  decision.similarity = found.similarity;
+  decision.novelty = 1.0F - found.similarity;  // an empty cache: similarity 0, novelty 1
+  const bool novel = first || (owner == kNoRow && decision.novelty > decision.threshold);
+
+  decision.action = novel ? Action::allocate : Action::merge;
+  decision.slot = novel ? next_id : slots.row(found.row).id;
+  if (novel && !first) decision.nearest = Match{slots.row(found.row).id, found.similarity};
+  decision.gate = config.gate && !first ? gate_probability(*config.gate, decision.novelty)
+                                        : (novel ? 1.0F : 0.0F);
+
+  const Budget::Step step = budget.after(config, decision.action, key);
+  decision.surprise = step.surprise;
+  decision.budget = step.allowed;
+  return decision;
+}
+
+std::vector<SlotId> decide_expiry(const Slots& slots, std::int64_t time) {
+  std::vector<SlotId> ids;
+  if (time < slots.next_expiry()) return ids;
+  for (std::size_t r = 0; r < slots.rows(); ++r) {
+    if (slots.row(r).alive && slots.row(r).expires <= time) ids.push_back(slots.row(r).id);
+  }
+  return ids;
+}
+
+std::vector<SlotId> decide_evictions(const Slots& slots, std::size_t count, SlotId keep) {
+  std::vector<std::size_t> rows;
+  if (count == 1) {  // the usual case: one pass, no copy
+    std::size_t least = kNoRow;
+    for (std::size_t r = 0; r < slots.rows(); ++r) {
+      if (!slots.row(r).alive || slots.row(r).id == keep) continue;
+      if (least == kNoRow || goes_first(slots, r, least)) least = r;
+    }
+    rows.push_back(least);
+  } else {
+    rows.reserve(slots.size());
+    for (std::size_t r = 0; r < slots.rows(); ++r) {
+      if (slots.row(r).alive && slots.row(r).id != keep) rows.push_back(r);
+    }
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
+                      [&](std::size_t a, std::size_t b) { return goes_first(slots, a, b); });
+    rows.resize(count);
+  }
+  std::vector<SlotId> ids;
+  ids.reserve(count);
+  for (std::size_t r : rows) ids.push_back(slots.row(r).id);
+  return ids;
+}
+
+Fold decide_fold(const Slots& slots, SlotId keep) {
+  const SlotId least = decide_evictions(slots, 1, keep).front();
+  const Nearest into = nearest_other(slots, slots.find(least));
+  return {least, slots.row(into.row).id};
+}
+
+}  // namespace dpcache

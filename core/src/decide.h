@@ -1,0 +1,37 @@
+// Deciding what becomes of an item. Pure: nothing here changes a cache.
+#ifndef DPCACHE_SRC_DECIDE_H_
+#define DPCACHE_SRC_DECIDE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "budget.h"
+#include "dpcache/config.h"
+#include "dpcache/event.h"
+#include "slots.h"
+
+namespace dpcache {
+
+// Allocate or merge, by the exact key, or else by the novelty [eq. 1, 2], and the budget that
+// follows [eq. 4, 5]. `key` is padded and of unit length. Without the lists of what goes.
+Decision decide(const Config& config, const Slots& slots, const Budget& budget, SlotId next_id,
+                std::span<const float> key, const Item& item);
+
+// The slots that have expired by `time`, ascending.
+std::vector<SlotId> decide_expiry(const Slots& slots, std::int64_t time);
+
+// The `count` slots of least usage [eq. 6], least first, ties to the oldest; never `keep`.
+std::vector<SlotId> decide_evictions(const Slots& slots, std::size_t count, SlotId keep);
+
+// The slot of least usage, and the slot nearest to it.
+Fold decide_fold(const Slots& slots, SlotId keep);
+
+// The folds that leave no two slots whose centroids are `similarity` alike, the best pair first.
+std::vector<Fold> decide_consolidation(const Slots& slots, float similarity);
+
+}  // namespace dpcache
+
+#endif  // DPCACHE_SRC_DECIDE_H_

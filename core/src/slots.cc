@@ -1,0 +1,314 @@
+// The arrays of slots, and every way in which a slot changes.
+#include "slots.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "kernels.h"
+
+namespace dpcache {
+
+namespace {
+
+// Whether so much memory is to be had now. Asked before large arrays grow, because core is also
+// built without exceptions, where a failed `new` ends the program.
+bool room_for(std::size_t bytes) {
+  void* probe = std::malloc(bytes);  // NOLINT(cppcoreguidelines-no-malloc)
+  std::free(probe);                  // NOLINT(cppcoreguidelines-no-malloc)
+  return probe != nullptr;
+}
+
+// Moves the elements of the rows that live to the front, `width` elements a row.
+template <class Vector>
+void compact(Vector& array, std::size_t width, const std::vector<Row>& rows) {
+  std::size_t to = 0;
+  for (std::size_t from = 0; from < rows.size(); ++from) {
+    if (!rows[from].alive) continue;
+    if (to != from) {
+      std::move(array.begin() + static_cast<std::ptrdiff_t>(from * width),
+                array.begin() + static_cast<std::ptrdiff_t>((from + 1) * width),
+                array.begin() + static_cast<std::ptrdiff_t>(to * width));
+    }
+    ++to;
+  }
+  array.resize(to * width);
+}
+
+}  // namespace
+
+Slots::Slots(const Config& config)
+    : dimension_(config.dimension),
+      stride_(padded(config.dimension)),
+      value_dimension_(config.value_dimension),
+      value_stride_(padded(config.value_dimension)),
+      margin_(snap_margin(stride_)),
+      has_key_sums_(config.keep_sums || config.key_update == KeyUpdate::centroid),
+      has_value_sums_(config.value_update == ValueUpdate::mean && config.value_dimension > 0) {}
+
+std::size_t Slots::first_after(SlotId id) const noexcept {
+  const auto at = std::upper_bound(rows_.begin(), rows_.end(), id,
+                                   [](SlotId wanted, const Row& row) { return wanted < row.id; });
+  return static_cast<std::size_t>(at - rows_.begin());
+}
+
+std::size_t Slots::find(SlotId id) const noexcept {
+  const std::size_t next = first_after(id);
+  if (next == 0 || rows_[next - 1].id != id || !rows_[next - 1].alive) return kNoRow;
+  return next - 1;
+}
+
+std::size_t Slots::find_exact(std::string_view exact_key) const {
+  const auto at = exact_.find(exact_key);
+  return at == exact_.end() ? kNoRow : find(at->second);
+}
+
+bool Slots::reserve(std::size_t count) {
+  const std::size_t needed = rows_.size() + count;
+  if (needed <= rows_.capacity()) return true;
+  const std::size_t row_bytes = sizeof(Row) + sizeof(std::string) +
+                                sizeof(std::vector<std::string>) + stride_ * sizeof(float) +
+                                value_stride_ * sizeof(float) +
+                                (has_key_sums_ ? stride_ * sizeof(double) : 0) +
+                                (has_value_sums_ ? value_dimension_ * sizeof(double) : 0);
+  constexpr std::size_t kLimit = std::numeric_limits<std::ptrdiff_t>::max();
+  if (needed < count || needed > kLimit / row_bytes) return false;
+  std::size_t capacity = std::max<std::size_t>(needed, 16);
+  if (capacity < rows_.capacity() * 2 && rows_.capacity() * 2 <= kLimit / row_bytes) {
+    capacity = rows_.capacity() * 2;
+  }
+  if (!room_for(capacity * row_bytes)) {
+    capacity = needed;
+    if (!room_for(capacity * row_bytes)) return false;
+  }
+  keys_.reserve(capacity * stride_);
+  values_.reserve(capacity * value_stride_);
+  if (has_key_sums_) key_sums_.reserve(capacity * stride_);
+  if (has_value_sums_) value_sums_.reserve(capacity * value_dimension_);
+  payloads_.reserve(capacity);
+  exact_keys_.reserve(capacity);
+  rows_.reserve(capacity);  // last: its capacity stands for all
+  return true;
+}
+
+void Slots::grow_weight(const Config& config) noexcept {
+  if (config.usage_decay == 1.0F) return;
+  growth_ = growth_.times(1.0 / static_cast<double>(config.usage_decay));
+}
+
+void Slots::open(const Config& config, SlotId id, std::span<const float> key, const Item& item) {
+  Row row;
+  row.id = id;
+  row.usage = growth_;
+  row.count = 1;
+  row.first_time = item.time;
+  row.last_time = item.time;
+  const std::optional<std::int64_t> ttl = item.ttl_ms ? item.ttl_ms : config.ttl_ms;
+  if (ttl) row.expires = item.time + *ttl;
+
+  rows_.push_back(row);
+  keys_.insert(keys_.end(), key.begin(), key.end());
+  values_.insert(values_.end(), item.value.begin(), item.value.end());
+  values_.resize(rows_.size() * value_stride_, 0.0F);
+  if (has_key_sums_) key_sums_.insert(key_sums_.end(), key.begin(), key.end());
+  if (has_value_sums_) value_sums_.insert(value_sums_.end(), item.value.begin(), item.value.end());
+  payloads_.emplace_back(item.payload);
+  exact_keys_.emplace_back();
+  ++live_;
+  text_bytes_ += item.payload.size();
+  next_expiry_ = std::min(next_expiry_, row.expires);
+  if (item.exact_key) add_exact_key(rows_.size() - 1, *item.exact_key);
+}
+
+void Slots::merge(const Config& config, std::size_t r, std::span<const float> key,
+                  const Item& item) {
+  Row& row = rows_[r];
+  row.usage = row.usage.plus(growth_);
+  ++row.count;
+  row.last_time = std::max(row.last_time, item.time);
+  if (has_key_sums_) {
+    double* sum = key_sums_.data() + r * stride_;
+    for (std::size_t i = 0; i < stride_; ++i) sum[i] += static_cast<double>(key[i]);
+    if (config.key_update == KeyUpdate::centroid) center(r);
+  }
+  take_value(config, r, item);
+  if (item.exact_key) add_exact_key(r, *item.exact_key);
+}
+
+// The value and payload policies, for one more item. `row.count` counts the item already.
+void Slots::take_value(const Config& config, std::size_t r, const Item& item) {
+  float* value = values_.data() + r * value_stride_;
+  switch (config.value_update) {
+    case ValueUpdate::first:
+      break;
+    case ValueUpdate::last:
+      std::copy(item.value.begin(), item.value.end(), value);
+      break;
+    case ValueUpdate::mean: {
+      double* sum = value_sums_.data() + r * value_dimension_;
+      const auto count = static_cast<double>(rows_[r].count);
+      for (std::size_t i = 0; i < value_dimension_; ++i) {
+        sum[i] += static_cast<double>(item.value[i]);
+        value[i] = static_cast<float>(sum[i] / count);
+      }
+      break;
+    }
+    case ValueUpdate::ema:
+      for (std::size_t i = 0; i < value_dimension_; ++i) {
+        const float step = config.ema * (item.value[i] - value[i]);
+        value[i] += step;
+      }
+      break;
+  }
+  const bool keep_old = config.value_update == ValueUpdate::first && !payloads_[r].empty();
+  if (!item.payload.empty() && !keep_old) {
+    text_bytes_ += item.payload.size();
+    text_bytes_ -= payloads_[r].size();
+    payloads_[r].assign(item.payload);
+  }
+}
+
+// The key becomes the direction of the sum; a sum without direction leaves the key as it is.
+void Slots::center(std::size_t r) noexcept {
+  const double* sum = key_sums_.data() + r * stride_;
+  const double squares = kernels::sum_squares(sum, stride_);
+  if (squares > 0.0) kernels::divide(sum, std::sqrt(squares), stride_, keys_.data() + r * stride_);
+}
+
+bool Slots::add_exact_key(std::size_t r, std::string_view exact_key) {
+  if (exact_.contains(exact_key)) return false;
+  exact_.emplace(exact_key, rows_[r].id);
+  exact_keys_[r].emplace_back(exact_key);
+  text_bytes_ += 2 * exact_key.size();
+  return true;
+}
+
+void Slots::fold(const Config& config, std::size_t from, std::size_t into, FoldKey fold_key) {
+  if (has_key_sums_) {
+    const double* add = key_sums_.data() + from * stride_;
+    double* sum = key_sums_.data() + into * stride_;
+    for (std::size_t i = 0; i < stride_; ++i) sum[i] += add[i];
+    if (fold_key == FoldKey::centroid || config.key_update == KeyUpdate::centroid) center(into);
+  }
+  fold_value(config, from, into);
+
+  Row& row = rows_[into];
+  const Row& gone = rows_[from];
+  row.usage = row.usage.plus(gone.usage);
+  row.count += gone.count;
+  row.first_time = std::min(row.first_time, gone.first_time);
+  row.last_time = std::max(row.last_time, gone.last_time);
+  row.expires = std::min(row.expires, gone.expires);
+  next_expiry_ = std::min(next_expiry_, row.expires);
+
+  for (std::string& exact_key : exact_keys_[from]) {
+    exact_.find(exact_key)->second = row.id;
+    exact_keys_[into].push_back(std::move(exact_key));
+  }
+  exact_keys_[from].clear();
+  remove(from);
+}
+
+// Two slots' values become one, as if the items of the earlier had come first. Which slot is
+// earlier is told by the times, and by the ids where those are equal.
+void Slots::fold_value(const Config& config, std::size_t from, std::size_t into) {
+  const Row& a = rows_[from];
+  const Row& b = rows_[into];
+  const bool from_is_first = std::pair(a.first_time, a.id) < std::pair(b.first_time, b.id);
+  const bool from_is_last = std::pair(a.last_time, a.id) > std::pair(b.last_time, b.id);
+
+  const float* other = values_.data() + from * value_stride_;
+  float* value = values_.data() + into * value_stride_;
+  switch (config.value_update) {
+    case ValueUpdate::first:
+      if (from_is_first) std::copy_n(other, value_dimension_, value);
+      break;
+    case ValueUpdate::last:
+      if (from_is_last) std::copy_n(other, value_dimension_, value);
+      break;
+    case ValueUpdate::mean: {
+      const auto count = static_cast<double>(a.count + b.count);
+      for (std::size_t i = 0; i < value_dimension_; ++i) {
+        double& sum = value_sums_[into * value_dimension_ + i];
+        sum += value_sums_[from * value_dimension_ + i];
+        value[i] = static_cast<float>(sum / count);
+      }
+      break;
+    }
+    case ValueUpdate::ema:
+      for (std::size_t i = 0; i < value_dimension_; ++i) {
+        const float early = from_is_last ? value[i] : other[i];
+        const float late = from_is_last ? other[i] : value[i];
+        const float step = config.ema * (late - early);
+        value[i] = early + step;
+      }
+      break;
+  }
+  const bool take = config.value_update == ValueUpdate::first ? from_is_first : from_is_last;
+  if (!payloads_[from].empty() && (take || payloads_[into].empty())) {
+    std::swap(payloads_[into], payloads_[from]);
+  }
+}
+
+void Slots::remove(std::size_t r) noexcept {
+  rows_[r].alive = false;
+  --live_;
+  for (const std::string& exact_key : exact_keys_[r]) {
+    exact_.erase(exact_.find(exact_key));
+    text_bytes_ -= 2 * exact_key.size();
+  }
+  exact_keys_[r] = {};
+  text_bytes_ -= payloads_[r].size();
+  payloads_[r] = {};
+}
+
+void Slots::tidy() noexcept {
+  const std::size_t marked = rows_.size() - live_;
+  if (marked == 0 || (live_ != 0 && marked < 16) || marked * 8 < live_) return;
+  compact(keys_, stride_, rows_);
+  compact(values_, value_stride_, rows_);
+  if (has_key_sums_) compact(key_sums_, stride_, rows_);
+  if (has_value_sums_) compact(value_sums_, value_dimension_, rows_);
+  compact(payloads_, 1, rows_);
+  compact(exact_keys_, 1, rows_);
+  std::erase_if(rows_, [](const Row& row) { return !row.alive; });
+}
+
+void Slots::refresh_expiry() noexcept {
+  next_expiry_ = kNever;
+  for (const Row& row : rows_) {
+    if (row.alive) next_expiry_ = std::min(next_expiry_, row.expires);
+  }
+}
+
+void Slots::restore(const Stored& stored) {
+  rows_.push_back(stored.row);
+  keys_.insert(keys_.end(), stored.key.begin(), stored.key.end());
+  keys_.resize(rows_.size() * stride_, 0.0F);
+  values_.insert(values_.end(), stored.value.begin(), stored.value.end());
+  values_.resize(rows_.size() * value_stride_, 0.0F);
+  if (has_key_sums_) {
+    key_sums_.insert(key_sums_.end(), stored.key_sum.begin(), stored.key_sum.end());
+    key_sums_.resize(rows_.size() * stride_, 0.0);
+  }
+  if (has_value_sums_) {
+    value_sums_.insert(value_sums_.end(), stored.value_sum.begin(), stored.value_sum.end());
+  }
+  payloads_.emplace_back(stored.payload);
+  exact_keys_.emplace_back();
+  ++live_;
+  text_bytes_ += stored.payload.size();
+  next_expiry_ = std::min(next_expiry_, stored.row.expires);
+}
+
+std::size_t Slots::bytes() const noexcept {
+  return rows_.capacity() * (sizeof(Row) + sizeof(std::string) + sizeof(std::vector<std::string>)) +
+         keys_.capacity() * sizeof(float) + values_.capacity() * sizeof(float) +
+         key_sums_.capacity() * sizeof(double) + value_sums_.capacity() * sizeof(double) +
+         text_bytes_;
+}
+
+}  // namespace dpcache

@@ -1,0 +1,178 @@
+// The slots: arrays of keys, values, sums and counters, in the order of their ids.
+//
+// A row that goes is only marked, so that rows stay sorted by id: an id is found by bisection, and
+// a pass over the rows is a pass in the order of the ids. When an eighth of the rows are marked,
+// the others move up.
+#ifndef DPCACHE_SRC_SLOTS_H_
+#define DPCACHE_SRC_SLOTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dpcache/config.h"
+#include "dpcache/event.h"
+#include "numerics.h"
+
+namespace dpcache {
+
+inline constexpr std::size_t kNoRow = std::numeric_limits<std::size_t>::max();
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+// Aligned memory for std::vector.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U>& /*other*/) noexcept {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{kAlignment}));
+  }
+  void deallocate(T* p, std::size_t /*n*/) noexcept {
+    ::operator delete (p, std::align_val_t{kAlignment});
+  }
+  bool operator==(const AlignedAllocator&) const noexcept { return true; }
+};
+
+using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
+
+// The scalars of a row.
+struct Row {
+  SlotId id = 0;
+  bool alive = true;
+  WideNumber usage;  // x growth, see Slots::growth
+  std::uint64_t count = 0;
+  std::int64_t first_time = 0;
+  std::int64_t last_time = 0;
+  std::int64_t expires = kNever;
+};
+
+class Slots {
+ public:
+  explicit Slots(const Config& config);
+
+  // Rows, marked ones among them; row r has the r-th smallest id.
+  std::size_t rows() const noexcept { return rows_.size(); }
+  std::size_t size() const noexcept { return live_; }
+  std::size_t dimension() const noexcept { return dimension_; }
+  std::size_t stride() const noexcept { return stride_; }
+  std::size_t value_dimension() const noexcept { return value_dimension_; }
+  std::size_t value_stride() const noexcept { return value_stride_; }
+  float margin() const noexcept { return margin_; }
+  bool has_key_sums() const noexcept { return has_key_sums_; }
+  bool has_value_sums() const noexcept { return has_value_sums_; }
+
+  const Row& row(std::size_t r) const noexcept { return rows_[r]; }
+  bool alive(std::size_t r, std::int64_t time) const noexcept {
+    return rows_[r].alive && rows_[r].expires > time;
+  }
+  const float* keys() const noexcept { return keys_.data(); }
+  std::span<const float> key(std::size_t r) const noexcept {  // padded
+    return {keys_.data() + r * stride_, stride_};
+  }
+  std::span<const float> value(std::size_t r) const noexcept {  // zeros follow up to value_stride
+    return {values_.data() + r * value_stride_, value_dimension_};
+  }
+  std::span<const double> key_sum(std::size_t r) const noexcept {  // padded; empty if not kept
+    return has_key_sums_ ? std::span(key_sums_.data() + r * stride_, stride_)
+                         : std::span<const double>();
+  }
+  std::span<const double> value_sum(std::size_t r) const noexcept {  // empty if not kept
+    return has_value_sums_ ? std::span(value_sums_.data() + r * value_dimension_, value_dimension_)
+                           : std::span<const double>();
+  }
+  std::string_view payload(std::size_t r) const noexcept { return payloads_[r]; }
+  const std::vector<std::string>& exact_keys(std::size_t r) const noexcept {
+    return exact_keys_[r];
+  }
+
+  // Usage decays by the factor gamma with every observed item. Rather than pass over the slots, the
+  // weight of a new item grows: item n counts growth = gamma^-n, and a usage is weight / growth.
+  // The order of two slots is the order of their weights, which no other item changes.
+  WideNumber growth() const noexcept { return growth_; }
+  double usage(std::size_t r) const noexcept { return rows_[r].usage.over(growth_); }
+
+  std::size_t find(SlotId id) const noexcept;                         // row, or kNoRow
+  std::size_t first_after(SlotId id) const noexcept;                  // first row of a larger id
+  std::size_t find_exact(std::string_view exact_key) const;           // row, or kNoRow
+  std::int64_t next_expiry() const noexcept { return next_expiry_; }  // none expires before this
+
+  // Whether there is room for `count` more rows; makes it. After this, opening that many rows
+  // fails at nothing but payloads and exact keys. False: no memory; nothing changed.
+  bool reserve(std::size_t count);
+
+  // Everything below changes slots, and is called by apply and by load alone.
+  void grow_weight(const Config& config) noexcept;  // one observed item
+  // Opens a slot. `key` is padded and of unit length.
+  void open(const Config& config, SlotId id, std::span<const float> key, const Item& item);
+  // Merges an item into a row.
+  void merge(const Config& config, std::size_t r, std::span<const float> key, const Item& item);
+  // Moves all that row `from` absorbed into row `into`, and removes `from`.
+  enum class FoldKey : std::uint8_t { by_policy, centroid };
+  void fold(const Config& config, std::size_t from, std::size_t into, FoldKey fold_key);
+  void remove(std::size_t r) noexcept;
+  void refresh_expiry() noexcept;  // after rows with the next expiry went
+  // Moves rows up if enough of them are marked. Row numbers change.
+  void tidy() noexcept;
+
+  // One slot with all that a memory file holds of it; `key` is not padded. Rows come in the order
+  // of their ids.
+  struct Stored {
+    Row row;
+    std::span<const float> key;
+    std::span<const float> value;
+    std::span<const double> key_sum;
+    std::span<const double> value_sum;
+    std::string_view payload;
+  };
+  void restore(const Stored& stored);
+  void restore_growth(WideNumber growth) noexcept { growth_ = growth; }
+  bool add_exact_key(std::size_t r, std::string_view exact_key);  // false: it exists
+
+  std::size_t bytes() const noexcept;
+
+ private:
+  void take_value(const Config& config, std::size_t r, const Item& item);
+  void center(std::size_t r) noexcept;
+  void fold_value(const Config& config, std::size_t from, std::size_t into);
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept {
+      return std::hash<std::string_view>()(s);
+    }
+  };
+
+  std::size_t dimension_;
+  std::size_t stride_;
+  std::size_t value_dimension_;
+  std::size_t value_stride_;
+  float margin_;
+  bool has_key_sums_;
+  bool has_value_sums_;
+
+  std::vector<Row> rows_;
+  AlignedFloats keys_;              // (rows, stride)
+  AlignedFloats values_;            // (rows, value_stride)
+  std::vector<double> key_sums_;    // (rows, stride)
+  std::vector<double> value_sums_;  // (rows, value_dimension)
+  std::vector<std::string> payloads_;
+  std::vector<std::vector<std::string>> exact_keys_;
+  std::unordered_map<std::string, SlotId, Hash, std::equal_to<>> exact_;
+
+  std::size_t live_ = 0;
+  std::size_t text_bytes_ = 0;  // of payloads and exact keys
+  std::int64_t next_expiry_ = kNever;
+  WideNumber growth_ = WideNumber::of(1.0);
+};
+
+}  // namespace dpcache
+
+#endif  // DPCACHE_SRC_SLOTS_H_

@@ -1,0 +1,29 @@
+// The names inside a memory file; docs/snapshot.md describes the format.
+#ifndef DPCACHE_SRC_SNAPSHOT_H_
+#define DPCACHE_SRC_SNAPSHOT_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace dpcache::snapshot {
+
+inline constexpr std::string_view kFormatVersion = "1";
+inline constexpr std::size_t kLengthBytes = 8;          // u64 length of the header, before it
+inline constexpr std::size_t kDataAlignment = 64;       // the header is padded with blanks to this
+inline constexpr std::size_t kChecksumDigits = 16;      // XXH3 of the file with these digits as 0
+inline constexpr std::size_t kMaxHeader = 100'000'000;  // the limit of the safetensors library
+
+// Metadata that is ours; all other keys belong to the user.
+inline constexpr std::string_view kOwnPrefix = "dpcache.";
+inline constexpr const char* kVersion = "dpcache.format_version";
+inline constexpr const char* kConfig = "dpcache.config";
+inline constexpr const char* kCounters = "dpcache.counters";
+inline constexpr const char* kStateHash = "dpcache.state_hash";
+inline constexpr const char* kChecksum = "dpcache.checksum";
+// How the checksum's digits are found in the header's bytes: within strings quotes are escaped, so
+// this stands once.
+inline constexpr std::string_view kChecksumMark = "\"dpcache.checksum\":\"";
+
+}  // namespace dpcache::snapshot
+
+#endif  // DPCACHE_SRC_SNAPSHOT_H_

@@ -1,0 +1,335 @@
+// Reading a memory file. Nothing in it is trusted: first the checksum, then every name, type, shape
+// and offset, then every number, and only then a slot is made.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "dpcache/cache.h"
+#include "hash.h"
+#include "json.h"
+#include "snapshot.h"
+#include "state.h"
+#include "validate.h"
+
+namespace dpcache {
+
+namespace {
+
+Status bad(std::string detail) {
+  return {Error::bad_snapshot, 0, "", std::move(detail)};
+}
+
+std::optional<std::uint64_t> from_hex(std::string_view text) {
+  if (text.size() != snapshot::kChecksumDigits) return {};
+  std::uint64_t value = 0;
+  for (char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit && !(c >= 'a' && c <= 'f')) return {};
+    value = value << 4U | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+  }
+  return value;
+}
+
+// A file whose checksum and layout are right.
+struct File {
+  SafetensorsHeader header;
+  std::span<const std::byte> data;  // behind the header
+};
+
+std::size_t size_of(std::string_view dtype) {
+  if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
+  if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
+  if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16") return 2;
+  if (dtype == "U8" || dtype == "I8" || dtype == "BOOL") return 1;
+  return 0;  // a type that is not ours to judge
+}
+
+// Whether shape and type agree with the bytes; products are checked before they can overflow.
+bool size_matches(const TensorInfo& tensor) {
+  const std::uint64_t bytes = tensor.end - tensor.begin;
+  const std::size_t unit = size_of(tensor.dtype);
+  if (unit == 0) return true;
+  if (std::find(tensor.shape.begin(), tensor.shape.end(), 0U) != tensor.shape.end()) {
+    return bytes == 0;
+  }
+  std::uint64_t left = bytes;
+  if (left % unit != 0) return false;
+  left /= unit;
+  for (std::uint64_t length : tensor.shape) {
+    if (left % length != 0) return false;
+    left /= length;
+  }
+  return left == 1;
+}
+
+// The tensors must cover the data without a gap, in some order, to its last byte.
+Status check_layout(std::vector<TensorInfo> tensors, std::uint64_t data_size) {
+  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  std::uint64_t at = 0;
+  for (const TensorInfo& tensor : tensors) {
+    if (tensor.begin != at || tensor.end < tensor.begin || tensor.end > data_size) {
+      return bad("tensor " + tensor.name + " does not lie where it should");
+    }
+    if (!size_matches(tensor)) return bad("tensor " + tensor.name + " has another size than shape");
+    at = tensor.end;
+  }
+  if (at != data_size) return bad("bytes follow the last tensor");
+  return {};
+}
+
+Result<File> open_file(std::span<const std::byte> bytes) {
+  using namespace snapshot;
+  if (bytes.size() < kLengthBytes) return bad("it is too short for a memory file");
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  if (length > kMaxHeader || length > bytes.size() - kLengthBytes) {
+    return bad("it is not a memory file, or it is cut");
+  }
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
+                              static_cast<std::size_t>(length));
+  const std::size_t mark = json.find(kChecksumMark);
+  if (mark == std::string_view::npos) return bad("it is not a memory file of dpcache");
+  const std::size_t digits = mark + kChecksumMark.size();
+  if (digits + kChecksumDigits > json.size()) return bad("its checksum is cut");
+  const std::optional<std::uint64_t> stated = from_hex(json.substr(digits, kChecksumDigits));
+  if (!stated || *stated != hash64_with_blank(bytes, kLengthBytes + digits, kChecksumDigits)) {
+    return bad("its checksum does not match: it is damaged or cut");
+  }
+
+  std::optional<SafetensorsHeader> header = header_from_json(json);
+  if (!header) return bad("its header is not that of a safetensors file");
+  File file{std::move(*header), bytes.subspan(kLengthBytes + json.size())};
+  const auto version = file.header.metadata.find(kVersion);
+  if (version == file.header.metadata.end() || version->second != kFormatVersion) {
+    return bad("its format version is not " + std::string(kFormatVersion) +
+               ": it needs another version of dpcache");
+  }
+  if (Status status = check_layout(file.header.tensors, file.data.size()); !status) return status;
+  return file;
+}
+
+// Takes the known tensors out of a file, and remembers what was wrong.
+class TensorReader {
+ public:
+  explicit TensorReader(const File& file) : file_(file) {}
+
+  const Status& status() const { return status_; }
+  void refuse(std::string detail) {
+    if (status_) status_ = bad(std::move(detail));
+  }
+
+  // The bytes of a tensor of this type and shape; kAny stands for any length.
+  static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+  std::span<const std::byte> take(const char* name, std::string_view dtype,
+                                  const std::vector<std::uint64_t>& shape) {
+    taken_.insert(name);
+    for (const TensorInfo& tensor : file_.header.tensors) {
+      if (tensor.name != name) continue;
+      bool fits = tensor.dtype == dtype && tensor.shape.size() == shape.size();
+      for (std::size_t i = 0; fits && i < shape.size(); ++i) {
+        fits = shape[i] == kAny || shape[i] == tensor.shape[i];
+      }
+      if (!fits) break;
+      return file_.data.subspan(static_cast<std::size_t>(tensor.begin),
+                                static_cast<std::size_t>(tensor.end - tensor.begin));
+    }
+    refuse(std::string("tensor ") + name + " is missing or has another type or shape");
+    return {};
+  }
+  template <class T>
+  std::vector<T> numbers(const char* name, std::string_view dtype, std::uint64_t count) {
+    const std::span<const std::byte> bytes = take(name, dtype, {count});
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    if (status_) return values;
+    return std::vector<T>(count == kAny ? 0 : static_cast<std::size_t>(count));
+  }
+
+  std::vector<ExtraTensor> others() const {
+    std::vector<ExtraTensor> extras;
+    for (const TensorInfo& tensor : file_.header.tensors) {
+      if (taken_.contains(tensor.name)) continue;
+      const auto bytes = file_.data.subspan(static_cast<std::size_t>(tensor.begin),
+                                            static_cast<std::size_t>(tensor.end - tensor.begin));
+      extras.push_back({tensor.name, tensor.dtype, tensor.shape, {bytes.begin(), bytes.end()}});
+    }
+    return extras;
+  }
+
+ private:
+  const File& file_;
+  std::set<std::string> taken_;
+  Status status_;
+};
+
+template <class T>
+bool all_finite(std::span<const T> x) {
+  return std::all_of(x.begin(), x.end(), [](T value) { return std::isfinite(value); });
+}
+
+bool is_normal(double mantissa, std::int64_t exponent) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 60;
+  return mantissa >= 1.0 && mantissa < 2.0 && exponent >= -kLargest && exponent <= kLargest;
+}
+
+// Offsets begin at 0, never fall, and end at the number of bytes.
+bool are_offsets(const std::vector<std::int64_t>& offsets, std::size_t bytes) {
+  return !offsets.empty() && offsets.front() == 0 &&
+         std::is_sorted(offsets.begin(), offsets.end()) &&
+         static_cast<std::uint64_t>(offsets.back()) == bytes;
+}
+
+std::string_view text_between(std::span<const std::byte> bytes, std::int64_t begin,
+                              std::int64_t end) {
+  return {reinterpret_cast<const char*>(bytes.data()) + begin,
+          static_cast<std::size_t>(end - begin)};
+}
+
+// One matrix of the file, read row by row: its rows need not be aligned there.
+template <class T>
+class RowReader {
+ public:
+  RowReader(std::span<const std::byte> bytes, std::size_t width) : bytes_(bytes), row_(width) {}
+  std::span<const T> next() {
+    const std::size_t size = row_.size() * sizeof(T);
+    if (size != 0) std::memcpy(row_.data(), bytes_.data() + at_, size);
+    at_ += size;
+    return row_;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+  std::vector<T> row_;
+};
+
+Status read_slots(TensorReader& reader, CacheState& state) {
+  const Config& config = state.config;
+  Slots& slots = state.slots;
+  constexpr std::uint64_t kAny = TensorReader::kAny;
+  const auto ids = reader.numbers<std::int64_t>("ids", "I64", kAny);
+  const std::size_t n = ids.size();
+  const auto counts = reader.numbers<std::int64_t>("counts", "I64", n);
+  const auto first_times = reader.numbers<std::int64_t>("first_times", "I64", n);
+  const auto last_times = reader.numbers<std::int64_t>("last_times", "I64", n);
+  const auto expires = reader.numbers<std::int64_t>("expires", "I64", n);
+  const auto usage = reader.numbers<double>("usage", "F64", n);
+  const auto usage_exponents = reader.numbers<std::int64_t>("usage_exponents", "I64", n);
+  const auto payload_offsets = reader.numbers<std::int64_t>("payload_offsets", "I64", n + 1);
+  const auto payloads = reader.take("payloads", "U8", {kAny});
+  const std::size_t d = config.dimension;
+  const std::size_t v = config.value_dimension;
+  const std::size_t sum_width = slots.has_key_sums() ? d : 0;
+  const std::size_t value_sum_width = slots.has_value_sums() ? v : 0;
+  RowReader<float> keys(reader.take("keys", "F32", {n, d}), d);
+  RowReader<float> values(reader.take("values", "F32", {n, v}), v);
+  RowReader<double> key_sums(
+      sum_width != 0 ? reader.take("key_sums", "F64", {n, d}) : std::span<const std::byte>(),
+      sum_width);
+  RowReader<double> value_sums(value_sum_width != 0 ? reader.take("value_sums", "F64", {n, v})
+                                                    : std::span<const std::byte>(),
+                               value_sum_width);
+  if (!reader.status()) return reader.status();
+  if (!are_offsets(payload_offsets, payloads.size())) return bad("payload_offsets is damaged");
+  if (!slots.reserve(n)) return {Error::full, 0, "", "there is no memory for the slots"};
+
+  for (std::size_t i = 0; i < n; ++i) {
+    Slots::Stored stored;
+    stored.key = keys.next();
+    stored.value = values.next();
+    stored.key_sum = key_sums.next();
+    stored.value_sum = value_sums.next();
+    stored.payload = text_between(payloads, payload_offsets[i], payload_offsets[i + 1]);
+    stored.row.id = static_cast<SlotId>(ids[i]);
+    stored.row.usage = {usage[i], usage_exponents[i]};
+    stored.row.count = static_cast<std::uint64_t>(counts[i]);
+    stored.row.first_time = first_times[i];
+    stored.row.last_time = last_times[i];
+    stored.row.expires = expires[i];
+    const bool sane =
+        ids[i] > (i == 0 ? 0 : ids[i - 1]) && stored.row.id < state.counters.next_id &&
+        counts[i] >= 1 && counts[i] <= kMaxInteger && is_time(first_times[i]) &&
+        is_time(last_times[i]) && (expires[i] == kNever || is_time(expires[i] / 2)) &&
+        is_normal(usage[i], usage_exponents[i]) && all_finite(stored.key) && is_unit(stored.key) &&
+        all_finite(stored.value) && all_finite(stored.key_sum) && all_finite(stored.value_sum);
+    if (!sane) return bad("slot " + std::to_string(ids[i]) + " is damaged");
+    slots.restore(stored);
+  }
+  return {};
+}
+
+Status read_exact_keys(TensorReader& reader, CacheState& state) {
+  const auto owners = reader.numbers<std::int64_t>("exact_key_slots", "I64", TensorReader::kAny);
+  const auto offsets = reader.numbers<std::int64_t>("exact_key_offsets", "I64", owners.size() + 1);
+  const auto bytes = reader.take("exact_keys", "U8", {TensorReader::kAny});
+  if (!reader.status()) return reader.status();
+  if (!are_offsets(offsets, bytes.size())) return bad("exact_key_offsets is damaged");
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const std::size_t r = state.slots.find(static_cast<SlotId>(owners[i]));
+    if (r == kNoRow ||
+        !state.slots.add_exact_key(r, text_between(bytes, offsets[i], offsets[i + 1]))) {
+      return bad("an exact key stands twice or without its slot");
+    }
+  }
+  return {};
+}
+
+Status read_budget(TensorReader& reader, CacheState& state) {
+  const auto growth = reader.numbers<double>("growth", "F64", 1);
+  const auto exponent = reader.numbers<std::int64_t>("growth_exponent", "I64", 1);
+  const auto ghosts = reader.numbers<std::uint64_t>("ghosts", "U64", TensorReader::kAny);
+  const auto budget = reader.numbers<float>("budget", "F32", 2);
+  if (!reader.status()) return reader.status();
+  const bool sane = is_normal(growth[0], exponent[0]) && budget[0] >= 0.0F && budget[0] <= 1.0F &&
+                    budget[1] >= 1.0F && budget[1] <= 0x1p54F && ghosts.size() <= kGhosts &&
+                    (ghosts.empty() || state.config.budget == BudgetKind::ghost);
+  if (!sane) return bad("the budget is damaged");
+  state.slots.restore_growth({growth[0], exponent[0]});
+  state.budget.restore(budget[0], budget[1], ghosts);
+  return {};
+}
+
+bool add_up(const Counters& counters, std::size_t slots) {
+  const std::uint64_t gone =
+      counters.evictions + counters.folds + counters.expirations + counters.erasures;
+  return counters.items == counters.allocations + counters.merges && counters.next_id >= 1 &&
+         counters.allocations >= gone && counters.allocations - gone == slots &&
+         counters.next_id == counters.allocations + 1;
+}
+
+}  // namespace
+
+Result<Cache> Cache::load(std::span<const std::byte> bytes) {
+  Result<File> file = open_file(bytes);
+  if (!file) return file.status;
+  std::map<std::string, std::string>& metadata = file->header.metadata;
+
+  Result<Config> config = config_from_json(metadata[snapshot::kConfig]);
+  if (!config) return bad("its config is damaged: " + config.status.detail);
+  const std::optional<Counters> counters = counters_from_json(metadata[snapshot::kCounters]);
+  const std::optional<std::uint64_t> state_hash = from_hex(metadata[snapshot::kStateHash]);
+  if (!counters || !state_hash) return bad("its counters are damaged");
+
+  Cache cache;
+  cache.state_ = std::make_unique<CacheState>(*config);
+  CacheState& state = *cache.state_;
+  state.counters = *counters;
+  state.counters.state_hash = *state_hash;
+  TensorReader reader(*file);
+  if (Status status = read_slots(reader, state); !status) return status;
+  if (Status status = read_exact_keys(reader, state); !status) return status;
+  if (Status status = read_budget(reader, state); !status) return status;
+  if (!add_up(state.counters, state.slots.size())) return bad("its counters do not add up");
+  state.extra_tensors = reader.others();
+  std::erase_if(metadata,
+                [](const auto& entry) { return entry.first.starts_with(snapshot::kOwnPrefix); });
+  state.metadata = std::move(metadata);
+  return cache;
+}
+
+}  // namespace dpcache

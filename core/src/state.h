@@ -1,0 +1,77 @@
+// All that a cache is: settings, slots, budget, counters. Changed by the functions of apply.cc
+// alone.
+#ifndef DPCACHE_SRC_STATE_H_
+#define DPCACHE_SRC_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "budget.h"
+#include "dpcache/config.h"
+#include "dpcache/error.h"
+#include "dpcache/event.h"
+#include "slots.h"
+
+namespace dpcache {
+
+struct Counters {
+  std::uint64_t items = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t folds = 0;
+  std::uint64_t expirations = 0;
+  std::uint64_t erasures = 0;
+  SlotId next_id = 1;
+  std::uint64_t seq = 0;
+  std::uint64_t state_hash = 0;
+};
+
+// A tensor of a memory file that this version does not know: kept as it is.
+struct ExtraTensor {
+  std::string name;
+  std::string dtype;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+struct CacheState {
+  explicit CacheState(const Config& settings);
+
+  Config config;
+  Slots slots;
+  Budget budget;
+  Counters counters;
+  std::map<std::string, std::string> metadata;
+  std::vector<ExtraTensor> extra_tensors;
+  std::function<void(const Event&)> listener;
+
+  // The writer's own memory, kept so that a merge allocates nothing.
+  AlignedFloats unit_key;  // the normalised key of the item at hand, padded
+  std::vector<std::byte> event_bytes;
+
+  // The parts of applying an event. What they are given must have been checked or decided.
+  void write(const Item& item, const Decision& decision);  // item.key: unit_key
+  void evict(SlotId id);
+  void fold(Fold fold);         // for the budget
+  void consolidate(Fold fold);  // for consolidate: the survivor's key becomes the centroid
+  void erase(SlotId id);
+  void expire(std::span<const SlotId> ids);
+  void configure(const Config& settings);
+  // Counts the event, chains it into the state hash and tells the listener. Sets event.seq.
+  void publish(Event& event);
+};
+
+// Whether an event that was recorded elsewhere follows this state.
+Status check_event(const CacheState& state, const Event& event);
+// Applies it; it has passed check_event, and there is room for one more slot.
+void apply_event(CacheState& state, const Event& event);
+
+}  // namespace dpcache
+
+#endif  // DPCACHE_SRC_STATE_H_
