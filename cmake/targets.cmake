@@ -14,8 +14,8 @@ function(dpcache_own target)
   endif()
 endfunction()
 
-# For the library itself and its tests: core/src by quoted includes only, as math.h there must not
-# stand before the C library's.
+# For the library itself and its tests: core/src by quoted includes only, so that no file there ever
+# stands in for a system header.
 function(dpcache_see_inside target)
   target_compile_options(${target} PRIVATE "SHELL:-iquote ${PROJECT_SOURCE_DIR}/core/src")
 endfunction()
