@@ -1,0 +1,23 @@
+// The commands: each runs to its end and says how it ended. They throw Failure, and ClosedPipe
+// where there is nothing to be saved.
+#ifndef DPCACHE_CLI_COMMANDS_H_
+#define DPCACHE_CLI_COMMANDS_H_
+
+#include "cli/failure.h"
+#include "cli/options.h"
+
+namespace dpcache::cli {
+
+struct Ending {
+  Exit code = Exit::ok;
+  int signal = 0;  // ended by this signal, after everything was put in order
+};
+
+Ending run_distinct(const DistinctOptions& options);
+Ending run_query(const QueryCommandOptions& options);
+Ending run_inspect(const InspectOptions& options);
+Ending run_verify(const VerifyOptions& options);
+
+}  // namespace dpcache::cli
+
+#endif  // DPCACHE_CLI_COMMANDS_H_

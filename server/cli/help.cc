@@ -1,0 +1,85 @@
+// The help screens. dpcache.1 says the same at length; a test holds the two together.
+#include "cli/help.h"
+
+#include <memory>
+#include <sstream>
+#include <utility>
+
+namespace dpcache::cli {
+namespace {
+
+class Screen : public CLI::Formatter {
+ public:
+  explicit Screen(std::string usage) : usage_(std::move(usage)) { column_width(28); }
+
+  std::string make_help(const CLI::App* app, std::string /*name*/,
+                        CLI::AppFormatMode mode) const override {
+    std::ostringstream out;
+    out << app->get_description() << "\n\nUsage: " << usage_ << '\n'
+        << make_subcommands(app, mode) << make_groups(app, mode) << '\n'
+        << app->get_footer() << '\n';
+    // CLI11 leaves two blank lines between groups.
+    return CLI::detail::find_and_replace(out.str(), "\n\n\n", "\n\n");
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_option_text().empty() ? "" : " " + option->get_option_text();
+  }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+const char* const kMainExamples = R"(Examples:
+  dpcache distinct app.log                     the distinct lines, most frequent first
+  dpcache distinct --memory m.dpc --new-only app.log
+                                               what no earlier run has seen
+  dpcache query --memory m.dpc 'disk is full'  is this known?
+  dpcache COMMAND --help                       options and more examples
+
+Exit codes: 0 done, 1 no (query: unknown; verify: damaged), 2 wrong usage,
+3 input, 4 memory file, 5 output, 6 out of memory. The manual: man dpcache)";
+
+const char* const kDistinctExamples = R"(Examples:
+  dpcache distinct app.log
+  zcat -f app.log* | dpcache distinct --top 20
+  dpcache distinct --memory m.dpc --new-only today.log
+  dpcache distinct --follow --memory m.dpc /var/log/syslog
+  dpcache distinct --assign app.log | awk -F'\t' '$1 == 7'
+  dpcache distinct --json --order novelty app.log
+  dpcache distinct --mask number,ip --pattern 'user=u_[a-z]+' app.log
+  dpcache distinct --mask none --tau 0.1 titles.txt
+  dpcache distinct --budget adaptive --m0 100 --beta 400 app.log
+  dpcache distinct --tau 0.2 --text titles.txt vectors.npy
+
+A line prints as COUNT, LINE (where it stood first) and an example, separated
+by tabs. LINE is FILE:LINE with several FILEs or a memory.)";
+
+const char* const kQueryExamples = R"(Examples:
+  dpcache query --memory m.dpc 'connection to 10.0.0.7 refused'
+  dpcache query --memory m.dpc --json --k 1 < candidates.txt
+  dpcache query --memory v.dpc --vector question.npy
+
+The first line of an answer is 'known' or 'unknown', the novelty and the
+threshold; then one line a slot: SIMILARITY, WEIGHT, COUNT, SLOT and an example,
+separated by tabs. Exit code 1 if anything was unknown.)";
+
+const char* const kInspectExamples = R"(Examples:
+  dpcache inspect m.dpc
+  dpcache inspect --top 100 m.dpc
+  dpcache inspect --json m.dpc | jq .stats.slots)";
+
+const char* const kVerifyExamples = R"(Examples:
+  dpcache verify m.dpc && cp m.dpc backup/
+  dpcache verify backup/*.dpc
+
+Exit code 0 if every FILE is whole, 1 if one is damaged.)";
+
+void set_help(CLI::App& app, std::string usage, std::string examples) {
+  app.formatter(std::make_shared<Screen>(std::move(usage)));
+  app.footer(std::move(examples));
+}
+
+}  // namespace dpcache::cli

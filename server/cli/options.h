@@ -1,0 +1,104 @@
+// What the user asked for: one struct a command, read from the command line.
+#ifndef DPCACHE_CLI_OPTIONS_H_
+#define DPCACHE_CLI_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/example_json.h"
+#include "dpcache/config.h"
+
+namespace dpcache::cli {
+
+enum class Format : std::uint8_t { text, json };
+enum class Order : std::uint8_t { count, first, last, novelty };
+// Which slots distinct prints: all, those that this run met, or those that this run opened.
+enum class Which : std::uint8_t { all, seen, fresh };
+// What distinct prints while it reads: nothing, each new item, or each line behind its slot.
+enum class Stream : std::uint8_t { nothing, fresh, assign };
+enum class AtEnd : std::uint8_t { stop, follow };
+enum class Noise : std::uint8_t { usual, quiet };
+
+// What turns text into vectors. What is not set comes from the memory, or is the default.
+struct EncoderOptions {
+  std::optional<std::string> masks;
+  std::vector<OwnMask> own;
+  std::optional<std::uint32_t> dimension;
+  std::optional<std::uint64_t> seed;
+
+  bool any() const { return masks || !own.empty() || dimension || seed; }
+};
+
+// Settings of the cache, the same way.
+struct CacheOptions {
+  std::optional<float> tau;
+  std::optional<Gate> gate;
+  std::optional<KeyUpdate> key_update;
+  std::optional<float> usage_decay;
+  std::optional<BudgetKind> budget;
+  std::optional<std::uint64_t> max_slots;
+  std::optional<float> m0;
+  std::optional<float> beta;
+  std::optional<float> eta;
+  std::optional<Shrink> shrink;
+  std::optional<std::int64_t> ttl_ms;
+};
+
+struct DistinctOptions {
+  std::vector<std::string> files;
+  Format format = Format::text;
+  Order order = Order::count;
+  std::optional<std::uint64_t> top;
+  Which which = Which::all;
+  Stream stream = Stream::nothing;
+  AtEnd at_end = AtEnd::stop;
+  std::optional<std::string> memory;
+  Noise noise = Noise::usual;
+  EncoderOptions encoder;
+  CacheOptions cache;
+  // Vectors only.
+  std::vector<std::string> labels;     // a text file beside each .npy file
+  std::optional<std::string> scale;    // a number, or a .npy file
+  std::optional<std::string> made_by;  // names what made the vectors
+  std::optional<std::int64_t> time;    // instead of the clock
+};
+
+struct QueryCommandOptions {
+  std::string memory;
+  std::vector<std::string> texts;
+  std::optional<std::string> vectors;  // a .npy file
+  std::optional<std::string> scale;
+  std::optional<std::string> made_by;
+  std::uint64_t k = 5;
+  Format format = Format::text;
+  std::vector<OwnMask> own;
+  std::optional<std::int64_t> time;
+};
+
+struct InspectOptions {
+  std::string memory;
+  std::uint64_t top = 10;
+  Format format = Format::text;
+};
+
+struct VerifyOptions {
+  std::vector<std::string> memories;
+};
+
+// Text to print and end with, for --help and --version.
+struct Print {
+  std::string text;
+};
+
+using Command =
+    std::variant<DistinctOptions, QueryCommandOptions, InspectOptions, VerifyOptions, Print>;
+
+// Throws Failure(usage) with one line that says what is wrong and where help is.
+Command parse_command_line(int argc, const char* const* argv);
+
+}  // namespace dpcache::cli
+
+#endif  // DPCACHE_CLI_OPTIONS_H_
