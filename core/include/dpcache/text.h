@@ -21,12 +21,12 @@ struct Range {
   std::size_t end = 0;
 };
 
-// A caller's own mask. `find` returns the first match at or after `from`, or an empty range; it must
-// depend on its arguments alone. `source` (the pattern's text) goes into the encoder id, hashed: two
-// memories with other patterns do not mix. Own patterns are outside the promise of the same bits
-// everywhere, because their engine (RE2 natively, RegExp in JavaScript) is the caller's.
+// A caller's own mask. `find` returns the first match at or after `from`, or an empty range; it
+// must depend on its arguments alone. `source` (the pattern's text) goes into the encoder id,
+// hashed: two memories with other patterns do not mix. Own patterns are outside the promise of the
+// same bits everywhere, because their engine (RE2 natively, RegExp in JavaScript) is the caller's.
 struct Pattern {
-  std::string name;    // [a-z][a-z0-9_]*, stands in the masked text as <name>
+  std::string name;  // [a-z][a-z0-9_]*, stands in the masked text as <name>
   std::string source;
   std::function<Range(std::string_view text, std::size_t from)> find;
 };
@@ -46,6 +46,8 @@ struct Masks {
   static Masks all();  // every built-in mask on
   // "number,hex": names in the order above, separated by commas; "all" and "none" are allowed.
   static Result<Masks> parse(std::string_view names);
+  // The built-in masks that are on, as parse reads them; "none" if there are none.
+  std::string names() const;
 };
 
 struct EncoderConfig {
@@ -53,6 +55,10 @@ struct EncoderConfig {
   std::uint64_t seed = 0;         // < 2^53; another seed gives an unrelated space
   Masks masks;
 };
+
+// The tau that suits this encoder's vectors, with masks on or off: of the settings tried, the middle
+// of those that group log lines best (bench/grouping.md). Lower it to keep more apart.
+inline constexpr float kTextTau = 0.18F;
 
 // Turns text into a unit vector by hashing features: words with their position, and character
 // n-grams. No model, no training, no state: the vector depends on the text and the config alone, in
@@ -83,6 +89,7 @@ class Encoder {
 
  private:
   EncoderConfig config_;
+  std::vector<std::string> own_names_;
 };
 
 }  // namespace dpcache

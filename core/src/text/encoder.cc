@@ -1,0 +1,267 @@
+// The encoder: checks its settings, spells and reads its id, and leads a text through own patterns,
+// decomposition, masks and features to a unit vector.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "dpcache/text.h"
+#include "kernels.h"
+#include "numerics.h"
+#include "text/features.h"
+#include "text/mask_scan.h"
+#include "text/unicode.h"
+
+namespace dpcache {
+namespace {
+
+constexpr std::string_view kFamily = "dpcache-text/";
+constexpr std::string_view kVersion = "1";  // another vector for any text: another version
+constexpr std::uint32_t kLeastDimension = 16;
+constexpr std::uint32_t kMostDimension = 4096;
+constexpr std::uint64_t kSeedEnd = std::uint64_t{1} << 53U;  // JavaScript numbers are exact below
+
+unsigned mask_bits(const Masks& masks) {
+  const bool on[] = {masks.number, masks.hex, masks.ip, masks.uuid, masks.time, masks.path};
+  unsigned bits = 0;
+  for (std::size_t kind = 0; kind < text::kBuiltinMasks; ++kind) bits |= unsigned{on[kind]} << kind;
+  return bits;
+}
+
+Status bad_config(std::string pointer, std::string detail) {
+  return {Error::bad_config, 0, std::move(pointer), std::move(detail)};
+}
+
+bool good_name(std::string_view name) {
+  if (name.empty() || name.size() > text::kMaxMaskName || name[0] < 'a' || name[0] > 'z')
+    return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (text::kByteClasses[static_cast<unsigned char>(c)] & text::kInName) != 0;
+  });
+}
+
+Status check(const EncoderConfig& config) {
+  if (config.dimension < kLeastDimension || config.dimension > kMostDimension) {
+    return bad_config("/dimension", "dimension must be in [16, 4096]");
+  }
+  if (config.seed >= kSeedEnd) return bad_config("/seed", "seed must be below 2^53");
+  const std::vector<Pattern>& own = config.masks.own;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::string pointer = "/masks/own/" + std::to_string(i);
+    if (!good_name(own[i].name)) {
+      return bad_config(pointer + "/name",
+                        "a mask's name is [a-z][a-z0-9_]*, at most 32 characters");
+    }
+    const auto taken = [&own, i](std::string_view name) {
+      return std::any_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(i),
+                         [name](const Pattern& other) { return other.name == name; });
+    };
+    if (taken(own[i].name) || std::find(text::kMaskNames.begin(), text::kMaskNames.end(),
+                                        own[i].name) != text::kMaskNames.end()) {
+      return bad_config(pointer + "/name", "two masks have the name '" + own[i].name + "'");
+    }
+    if (!own[i].find) return bad_config(pointer + "/find", "an own mask needs its function");
+  }
+  return {};
+}
+
+// A mark of own patterns: their names, texts and order.
+std::uint64_t hash_patterns(const std::vector<Pattern>& own) {
+  std::uint64_t hash = own.size();
+  for (const Pattern& pattern : own) {
+    for (const std::string* part : {&pattern.name, &pattern.source}) {
+      hash = mix64(hash ^ part->size());
+      for (const char c : *part) hash = mix64(hash ^ static_cast<unsigned char>(c));
+    }
+  }
+  return hash;
+}
+
+std::string hex(std::uint64_t value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out(16, '0');
+  for (std::size_t i = 16; i-- > 0; value >>= 4U) out[i] = kDigits[value & 15U];
+  return out;
+}
+
+// Replaces the matches of the caller's patterns: the first match, then the next behind it. Where
+// two begin at one place, the pattern that comes first wins.
+std::string replace_own(std::string_view text, const std::vector<Pattern>& own) {
+  const auto found = [](Range range, std::size_t from, std::size_t size) {
+    return range.begin >= from && range.begin < range.end && range.end <= size;
+  };
+  std::vector<Range> next(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) next[i] = own[i].find(text, 0);
+  std::string out;
+  std::size_t at = 0;
+  for (;;) {
+    const Pattern* best = nullptr;
+    Range match{text.size(), text.size()};
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      // An earlier match may have taken the beginning of this one.
+      if (next[i].begin < next[i].end && next[i].begin < at) next[i] = own[i].find(text, at);
+      if (!found(next[i], at, text.size())) {
+        next[i] = {};
+      } else if (best == nullptr || next[i].begin < match.begin) {
+        best = &own[i];
+        match = next[i];
+      }
+    }
+    out.append(text, at, match.begin - at);
+    if (best == nullptr) return out;
+    out.append("<").append(best->name).append(">");
+    at = match.end;
+  }
+}
+
+// Writes the masked text.
+class Writer {
+ public:
+  Writer(std::string_view text, std::string& out) : text_(text), out_(out) {}
+  void literal(std::size_t begin, std::size_t end) { out_.append(text_, begin, end - begin); }
+  void masked(text::MaskKind /*kind*/, std::string_view name, std::size_t /*begin*/,
+              std::size_t /*end*/) {
+    out_.append("<").append(name).append(">");
+  }
+
+ private:
+  std::string_view text_;
+  std::string& out_;
+};
+
+template <class Sink>
+void scan(std::string_view text, unsigned masks, std::span<const std::string> own, Sink& sink) {
+  if (masks == 0 && own.empty()) {
+    sink.literal(0, text.size());
+    return;
+  }
+  const text::Bytes bytes(text);
+  text::MaskScanner<text::Bytes, Sink>(bytes, masks, own, sink).run();
+}
+
+// The text behind own patterns and decomposition: `text` itself where neither has anything to do.
+std::string_view prepare(std::string_view text, const std::vector<Pattern>& own,
+                         std::string& buffer) {
+  if (!own.empty()) {
+    buffer = replace_own(text, own);
+    text = buffer;
+  }
+  if (!text::is_ascii(text)) {
+    buffer = text::decomposed(text);
+    text = buffer;
+  }
+  return text;
+}
+
+// Reads " name=value" off the front of `text`.
+bool take_field(std::string_view& text, std::string_view name, std::string_view& value) {
+  if (text.substr(0, 1) != " " || text.substr(1, name.size()) != name) return false;
+  text.remove_prefix(1 + name.size());
+  if (text.substr(0, 1) != "=") return false;
+  text.remove_prefix(1);
+  value = text.substr(0, text.find(' '));
+  text.remove_prefix(value.size());
+  return !value.empty();
+}
+
+template <class T>
+bool take_number(std::string_view& text, std::string_view name, T& number) {
+  std::string_view value;
+  if (!take_field(text, name, value)) return false;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc() && end == value.data() + value.size();
+}
+
+}  // namespace
+
+Result<Encoder> Encoder::create(EncoderConfig config) {
+  if (Status status = check(config); !status) return status;
+  Encoder encoder;
+  for (const Pattern& pattern : config.masks.own) encoder.own_names_.push_back(pattern.name);
+  encoder.config_ = std::move(config);
+  return encoder;
+}
+
+std::string Encoder::id() const {
+  std::string id;
+  id.append(kFamily).append(kVersion);
+  id.append(" dimension=").append(std::to_string(config_.dimension));
+  id.append(" seed=").append(std::to_string(config_.seed));
+  id.append(" masks=").append(config_.masks.names());
+  if (!config_.masks.own.empty()) id.append(" own=").append(hex(hash_patterns(config_.masks.own)));
+  return id;
+}
+
+Result<Encoder> Encoder::from_id(std::string_view id, std::vector<Pattern> own) {
+  const Status malformed{Error::bad_request, 0, "", "this is not the id of a text encoder"};
+  if (id.substr(0, kFamily.size()) != kFamily) return malformed;
+  std::string_view rest = id.substr(kFamily.size());
+  const std::string_view version = rest.substr(0, rest.find(' '));
+  if (version != kVersion) {
+    return Status{Error::encoder_mismatch, 0, "",
+                  "the encoder has version '" + std::string(version) +
+                      "'; this build has version " + std::string(kVersion)};
+  }
+  rest.remove_prefix(version.size());
+  EncoderConfig config;
+  std::string_view masks;
+  if (!take_number(rest, "dimension", config.dimension) ||
+      !take_number(rest, "seed", config.seed) || !take_field(rest, "masks", masks)) {
+    return malformed;
+  }
+  Result<Masks> parsed = Masks::parse(masks);
+  if (!parsed) return malformed;
+  std::string_view mark;
+  const bool has_own = take_field(rest, "own", mark);
+  if (!rest.empty() || has_own == mark.empty()) return malformed;
+
+  config.masks = std::move(*parsed);
+  config.masks.own = std::move(own);
+  Result<Encoder> encoder = create(std::move(config));
+  if (!encoder) return encoder.status.pointer.substr(0, 10) == "/masks/own" ? encoder : malformed;
+  const std::string spelled = encoder->id();
+  if (spelled == id) return encoder;
+  const auto without_own = [](std::string_view whole) {
+    return whole.substr(0, whole.find(" own="));
+  };
+  if (without_own(spelled) != without_own(id)) return malformed;
+  return Status{Error::encoder_mismatch, 0, "", "the encoder has other masks of its own"};
+}
+
+Status Encoder::encode(std::string_view text, std::span<float> out) const {
+  if (out.size() != config_.dimension) {
+    return {Error::bad_shape, 0, "",
+            "the vector must have " + std::to_string(config_.dimension) + " components"};
+  }
+  alignas(kAlignment) std::array<float, kMostDimension> scratch;
+  const std::span<float> sums = std::span(scratch).first(config_.dimension);
+  std::fill(sums.begin(), sums.end(), 0.0F);
+
+  std::string buffer;
+  text = prepare(text, config_.masks.own, buffer);
+  text::Features features(text, config_.seed, sums);
+  scan(text, mask_bits(config_.masks), own_names_, features);
+  if (!features.finish()) sums[0] = 1.0F;
+  kernels::normalise(sums, std::span(scratch).first(padded(config_.dimension)));
+  std::copy(sums.begin(), sums.end(), out.begin());
+  return {};
+}
+
+std::string Encoder::mask(std::string_view text) const {
+  std::string buffer;
+  text = prepare(text, config_.masks.own, buffer);
+  std::string out;
+  out.reserve(text.size());
+  Writer writer(text, out);
+  scan(text, mask_bits(config_.masks), own_names_, writer);
+  return out;
+}
+
+}  // namespace dpcache

@@ -1,0 +1,242 @@
+// UTF-8 and canonical decomposition, from the tables that scripts/unicode-tables writes.
+#include "text/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+#include "text/unicode_tables.h"
+
+namespace dpcache::text {
+namespace {
+
+// Hangul syllables are composed by arithmetic (The Unicode Standard 15.0, section 3.12).
+constexpr char32_t kSyllables = 0xAC00;
+constexpr char32_t kSyllableCount = 11172;
+constexpr char32_t kLead = 0x1100;
+constexpr char32_t kVowel = 0x1161;
+constexpr char32_t kTail = 0x11A7;
+constexpr char32_t kTailCount = 28;
+constexpr char32_t kVowelTailCount = 21 * kTailCount;
+
+// Whether the character, or one of the 63 beside it, is decomposed or reordered.
+bool in_marked_block(char32_t code) {
+  if (code >= unicode::kBlocksEnd) return false;
+  return (unicode::kBlocks[code >> 9U] >> (code >> 6U & 7U) & 1U) != 0;
+}
+
+struct Pair {
+  char32_t first = 0;  // 0: the character is not decomposed
+  char32_t second = 0;
+};
+
+Pair decomposition(char32_t code) {
+  if (code < 0x10000) {
+    const std::uint8_t* begin = unicode::kLow + unicode::kPages[code >> 8U];
+    const std::uint8_t* end = unicode::kLow + unicode::kPages[(code >> 8U) + 1];
+    const std::uint8_t* at = std::lower_bound(begin, end, static_cast<std::uint8_t>(code & 0xFFU));
+    if (at == end || *at != (code & 0xFFU)) return {};
+    const auto i = at - unicode::kLow;
+    const char32_t second = unicode::kSecond[i];
+    if (second == 1) return {unicode::kFirst[i] + char32_t{0x20000}, 0};
+    return {unicode::kFirst[i], second};
+  }
+  for (std::size_t i = 0; i < std::size(unicode::kOthers); i += 3) {
+    if (unicode::kOthers[i] == code) return {unicode::kOthers[i + 1], unicode::kOthers[i + 2]};
+  }
+  return {};
+}
+
+Pair supplement(char32_t code) {
+  const char32_t i = code - unicode::kSupplementBegin;
+  if (i >= std::size(unicode::kSupplement)) return {};
+  const bool plane = (unicode::kSupplementPlane[i / 8] >> (i % 8) & 1U) != 0;
+  const char32_t to = unicode::kSupplement[i] + (plane ? char32_t{0x20000} : 0);
+  return {to, 0};
+}
+
+std::uint8_t combining_class(char32_t code) {
+  const std::uint32_t* end = std::end(unicode::kRuns);
+  const std::uint32_t* at = std::upper_bound(unicode::kRuns, end, code << 11U | 0x7FFU);
+  if (at == unicode::kRuns) return 0;
+  --at;
+  return code - (*at >> 11U) <= (*at & 0x7FFU) ? unicode::kRunClasses[at - unicode::kRuns] : 0;
+}
+
+// Writes characters in canonical order: marks of different classes that follow one character are
+// sorted by class, marks of one class keep their order.
+class Decomposer {
+ public:
+  explicit Decomposer(std::string& out) : out_(out) {}
+
+  void add(char32_t code) {
+    if (code >= kSyllables && code < kSyllables + kSyllableCount) {
+      const char32_t i = code - kSyllables;
+      starter(kLead + i / kVowelTailCount);
+      append(kVowel + i % kVowelTailCount / kTailCount, out_);
+      if (i % kTailCount != 0) append(kTail + i % kTailCount, out_);
+    } else if (in_marked_block(code)) {
+      marked(code);
+    } else if (const Pair pair = supplement(code); pair.first != 0) {
+      starter(pair.first);  // none of these is decomposed further or reordered
+    } else {
+      starter(code);
+    }
+  }
+
+  void finish() {
+    if (marks_.size() > 1) sort_marks();
+    for (const std::uint32_t mark : marks_) append(mark & 0xFFFFFFU, out_);
+    marks_.clear();
+  }
+
+ private:
+  void starter(char32_t code) {
+    finish();
+    append(code, out_);
+  }
+
+  // Unfolds the first of each pair until it is not decomposed; there are at most four characters.
+  void marked(char32_t code) {
+    std::array<char32_t, 4> seconds{};
+    std::size_t count = 0;
+    for (Pair pair = decomposition(code); pair.first != 0; pair = decomposition(code)) {
+      code = pair.first;
+      if (pair.second != 0) seconds[count++] = pair.second;
+    }
+    ordered(code);
+    while (count > 0) ordered(seconds[--count]);
+  }
+
+  void ordered(char32_t code) {
+    const std::uint32_t combining = combining_class(code);
+    if (combining == 0) {
+      starter(code);
+    } else {
+      marks_.push_back(combining << 24U | static_cast<std::uint32_t>(code));
+    }
+  }
+
+  // A stable sort by class in linear time, as a hostile text may be one run of marks.
+  void sort_marks() {
+    const auto by_class = [](std::uint32_t a, std::uint32_t b) { return a >> 24U < b >> 24U; };
+    if (std::is_sorted(marks_.begin(), marks_.end(), by_class)) return;
+    std::array<std::size_t, 257> place{};
+    for (const std::uint32_t mark : marks_) ++place[(mark >> 24U) + 1];
+    for (std::size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+    std::vector<std::uint32_t> sorted(marks_.size());
+    for (const std::uint32_t mark : marks_) sorted[place[mark >> 24U]++] = mark;
+    marks_.swap(sorted);
+  }
+
+  std::string& out_;
+  std::vector<std::uint32_t> marks_;  // class in the high byte, character below
+};
+
+}  // namespace
+
+CodePoint decode(std::string_view text, std::size_t at) noexcept {
+  const auto byte = [&text](std::size_t i) -> std::uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const std::uint32_t lead = byte(at);
+  if (lead < 0x80) return {lead, 1};
+  // The second byte's range keeps out surrogates, over-long forms and what is above 0x10FFFF.
+  std::uint32_t least = 0x80;
+  std::uint32_t most = 0xBF;
+  std::size_t size = 0;
+  char32_t code = 0;
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    size = 2;
+    code = lead & 0x1FU;
+  } else if (lead >= 0xE0 && lead <= 0xEF) {
+    size = 3;
+    code = lead & 0x0FU;
+    if (lead == 0xE0) least = 0xA0;
+    if (lead == 0xED) most = 0x9F;
+  } else if (lead >= 0xF0 && lead <= 0xF4) {
+    size = 4;
+    code = lead & 0x07U;
+    if (lead == 0xF0) least = 0x90;
+    if (lead == 0xF4) most = 0x8F;
+  } else {
+    return {kReplacement, 1};
+  }
+  for (std::size_t i = 1; i < size; ++i) {
+    const std::uint32_t next = byte(at + i);
+    if (next < least || next > most) return {kReplacement, i};
+    code = code << 6U | (next & 0x3FU);
+    least = 0x80;
+    most = 0xBF;
+  }
+  return {code, size};
+}
+
+void append(char32_t code, std::string& out) {
+  const auto put = [&out](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0U | code >> 6U);
+    put(0x80U | (code & 0x3FU));
+  } else if (code < 0x10000) {
+    put(0xE0U | code >> 12U);
+    put(0x80U | (code >> 6U & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  } else {
+    put(0xF0U | code >> 18U);
+    put(0x80U | (code >> 12U & 0x3FU));
+    put(0x80U | (code >> 6U & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  }
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
+  std::size_t i = 0;
+  std::uint64_t seen = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, 8);
+    seen |= word;
+  }
+  for (; i < text.size(); ++i) seen |= static_cast<unsigned char>(text[i]);
+  return (seen & kHighBits) == 0;
+}
+
+bool is_wide_blank(char32_t code) noexcept {  // PropList.txt, White_Space
+  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+         code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+bool is_unspaced(char32_t code) noexcept {
+  return (code >= 0x4E00 && code <= 0x9FFF) || (code >= 0x3041 && code <= 0x30FF) ||
+         (code >= 0x3400 && code <= 0x4DBF) || (code >= 0x20000 && code <= 0x3FFFD);
+}
+
+std::string decomposed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  Decomposer decomposer(out);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = at;
+    while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x80) ++end;
+    if (end > at) {
+      decomposer.finish();
+      out.append(text, at, end - at);
+      at = end;
+      continue;
+    }
+    const CodePoint next = decode(text, at);
+    decomposer.add(next.value);
+    at += next.size;
+  }
+  decomposer.finish();
+  return out;
+}
+
+}  // namespace dpcache::text

@@ -1,0 +1,41 @@
+// Reads bytes as Unicode: UTF-8 with every fault as U+FFFD, and canonical decomposition (NFD).
+#ifndef DPCACHE_SRC_TEXT_UNICODE_H_
+#define DPCACHE_SRC_TEXT_UNICODE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace dpcache::text {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+struct CodePoint {
+  char32_t value = kReplacement;
+  std::size_t size = 1;  // in bytes, at least 1
+};
+
+// The character at `at` (< text.size()). Bytes that are not UTF-8 give U+FFFD, one for each maximal
+// subpart of an ill-formed sequence, as the WHATWG decoder does.
+CodePoint decode(std::string_view text, std::size_t at) noexcept;
+
+// Appends the UTF-8 form.
+void append(char32_t code, std::string& out);
+
+// Whether every byte is below 0x80.
+bool is_ascii(std::string_view text) noexcept;
+
+// Whether the character is White_Space and not ASCII.
+bool is_wide_blank(char32_t code) noexcept;
+
+// Whether the character is of a script that is written without blanks between words, so that each
+// character stands for a word: Han and kana.
+bool is_unspaced(char32_t code) noexcept;
+
+// The text as valid UTF-8 in canonical decomposition (NFD). Linear time; the result has at most
+// three times the bytes, and a run of n combining marks takes 8 n bytes more while it is ordered.
+std::string decomposed(std::string_view text);
+
+}  // namespace dpcache::text
+
+#endif  // DPCACHE_SRC_TEXT_UNICODE_H_
