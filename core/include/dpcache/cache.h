@@ -84,7 +84,7 @@ struct BatchResult {
 };
 
 // Costs: N slots, d floats a key, v floats a value. A scan reads N d floats.
-// Memory: about 4 d' + 4 v + 150 bytes a slot, d' = d rounded up to 16, and its payload and exact
+// Memory: about 4 (d' + v') + 120 bytes a slot, ' meaning rounded up to 16, and its payload and exact
 // keys; with key sums 8 d more, with ValueUpdate::mean 8 v more.
 // Thread rule: const calls may run together; a call that is not const must run alone.
 // Time is an argument: nothing here reads a clock. Nothing throws on data, logs or aborts. On any
