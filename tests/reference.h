@@ -389,8 +389,7 @@ class ReferenceCache {
         slot.value[i] = static_cast<T>(slot.value_sum[i] / static_cast<double>(slot.count));
       }
       if (config_.value_update == ValueUpdate::ema) {
-        const T step = static_cast<T>(config_.ema) * (v - slot.value[i]);
-        slot.value[i] = slot.value[i] + step;
+        slot.value[i] = moved(slot.value[i], v);
       }
     }
     const bool keep = config_.value_update == ValueUpdate::first && !slot.payload.empty();
@@ -399,6 +398,13 @@ class ReferenceCache {
         std::count(slot.exact_keys.begin(), slot.exact_keys.end(), *item.exact_key) == 0) {
       slot.exact_keys.emplace_back(*item.exact_key);
     }
+  }
+
+  // `ema` of the way to the target, in double, rounded once.
+  T moved(T value, T target) const {
+    const double step = static_cast<double>(config_.ema) *
+                        (static_cast<double>(target) - static_cast<double>(value));
+    return static_cast<T>(static_cast<double>(value) + step);
   }
 
   void center(ConcreteSlot& slot) {
@@ -430,11 +436,9 @@ class ReferenceCache {
         case ValueUpdate::mean:
           into.value[i] = static_cast<T>(into.value_sum[i] / count);
           break;
-        case ValueUpdate::ema: {
-          const T step = static_cast<T>(config_.ema) * (late - early);
-          into.value[i] = early + step;
+        case ValueUpdate::ema:
+          into.value[i] = moved(early, late);
           break;
-        }
       }
     }
     const bool take = config_.value_update == ValueUpdate::first ? from_first : from_last;

@@ -80,9 +80,11 @@ struct WideNumber {
   // this / other, for other > 0; 0 where the quotient is too small for a double.
   double over(WideNumber other) const noexcept {
     const std::int64_t gap = exponent - other.exponent;
-    if (mantissa == 0.0 || gap < -1000) return 0.0;
+    if (mantissa == 0.0 || gap < -1100) return 0.0;
     if (gap > 1000) return std::numeric_limits<double>::max();
-    return mantissa / other.mantissa * power_of_two(gap);
+    // In two steps, because 2^-1100 is no double; only the second can round.
+    const std::int64_t half = gap / 2;
+    return mantissa / other.mantissa * power_of_two(half) * power_of_two(gap - half);
   }
 
   bool operator==(const WideNumber&) const = default;

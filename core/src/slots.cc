@@ -22,6 +22,14 @@ bool room_for(std::size_t bytes) {
   return probe != nullptr;
 }
 
+// A value moved by `rate` of the way to `target`. In double, where the way between the largest
+// floats of both signs is finite; rounded once.
+float moved(float value, float target, float rate) noexcept {
+  const double way = static_cast<double>(target) - static_cast<double>(value);
+  const double step = static_cast<double>(rate) * way;
+  return static_cast<float>(static_cast<double>(value) + step);
+}
+
 // Moves the elements of the rows that live to the front, `width` elements a row.
 template <class Vector>
 void compact(Vector& array, std::size_t width, const std::vector<Row>& rows) {
@@ -158,8 +166,7 @@ void Slots::take_value(const Config& config, std::size_t r, const Item& item) {
     }
     case ValueUpdate::ema:
       for (std::size_t i = 0; i < value_dimension_; ++i) {
-        const float step = config.ema * (item.value[i] - value[i]);
-        value[i] += step;
+        value[i] = moved(value[i], item.value[i], config.ema);
       }
       break;
   }
@@ -240,10 +247,8 @@ void Slots::fold_value(const Config& config, std::size_t from, std::size_t into)
     }
     case ValueUpdate::ema:
       for (std::size_t i = 0; i < value_dimension_; ++i) {
-        const float early = from_is_last ? value[i] : other[i];
-        const float late = from_is_last ? other[i] : value[i];
-        const float step = config.ema * (late - early);
-        value[i] = early + step;
+        value[i] = from_is_last ? moved(value[i], other[i], config.ema)
+                                : moved(other[i], value[i], config.ema);
       }
       break;
   }
