@@ -1,0 +1,70 @@
+// Prints one line a target, `TARGET HASH`: a hash over the answers to all vectors and the memory
+// files that they end in. The line `reference` is that of the plain loops, with the memory files
+// that stand in the vectors. scripts/bits compares the lines of all builds.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hash.h"
+#include "kernels.h"
+#include "vector_runner.h"
+
+namespace {
+
+using dpcache::vectors::Json;
+
+std::vector<Json> read_vectors(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<Json> all;
+  for (const auto& path : paths) {
+    std::ifstream file(path);
+    all.push_back(Json::parse(file));
+  }
+  return all;
+}
+
+dpcache::Config config_of(const Json& vector) {
+  return *dpcache::config_from_json(vector["config"].dump());
+}
+
+void print(const std::string& name, const std::string& bits) {
+  std::printf("%s %s\n", name.c_str(),
+              dpcache::vectors::hex(dpcache::hash64(std::as_bytes(std::span(bits)), 0)).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<Json> all = read_vectors(argc > 1 ? argv[1] : DPCACHE_TEST_DATA);
+  if (all.empty()) {
+    std::fprintf(stderr, "there are no vectors\n");
+    return 1;
+  }
+  std::string bits;
+  for (const Json& vector : all) {
+    dpcache::vectors::ReferenceMachine machine(config_of(vector));
+    bits += dpcache::vectors::run(machine, vector).dump() +
+            vector["snapshot_hash"].get<std::string>() + "\n";
+  }
+  print("reference", bits);
+
+  for (const std::string_view target : dpcache::kernels::targets()) {
+    dpcache::kernels::use_target(target);
+    bits.clear();
+    for (const Json& vector : all) {
+      dpcache::vectors::CacheMachine machine(config_of(vector));
+      bits += dpcache::vectors::run(machine, vector).dump() +
+              dpcache::vectors::hex(dpcache::hash64(machine.cache().save(), 0)) + "\n";
+    }
+    print(std::string(target), bits);
+  }
+  return 0;
+}
