@@ -33,18 +33,22 @@ struct Pattern {
 
 // Which varying parts of a text are replaced by a name before it is encoded, e.g. <number>.
 // All off by default: with them off, "37 snapshots" and "15 snapshots" are two texts.
-// Built-in masks take time linear in the text and give the same result on every platform.
+// Built-in masks take time linear in the text, give the same result on every platform, and change
+// nothing that is masked already: a <number> that stands in the text stays. Where two fit, the one
+// that begins first wins, then time, uuid, ip, hex, path, number.
 struct Masks {
-  bool number = false;  // 42, -3.5, 1e9, 10,000, 5ms: a run that starts with a digit
-  bool hex = false;     // 0xBEEF, and bare runs of at least 6 hex digits with a digit among them
-  bool ip = false;      // IPv4 and IPv6, with a port if there is one
-  bool uuid = false;    // 8-4-4-4-12 hex digits
-  bool time = false;    // dates and times of day: 2026-11-29T12:00:00Z, 12:00:01.5, Nov 29
-  bool path = false;    // /var/log/x, C:\x\y, https://host/x
-  std::vector<Pattern> own;  // tried before the built-in ones, in this order
+  // 42, -3.5, 1e-9, 10,000, 1.2.3: digits, alone or in a word (blk_42, node-7), with the letters
+  // and digits behind them (5ms)
+  bool number = false;
+  bool hex = false;   // 0xBEEF; six hex digits or more with a digit and a letter; MAC addresses
+  bool ip = false;    // IPv4 and IPv6, with a port if there is one
+  bool uuid = false;  // 8-4-4-4-12 hex digits
+  bool time = false;  // dates, times of day, and both: 2026-11-29T12:00:00Z, 12:00:01.5, Nov 29
+  bool path = false;  // /var/log/x, ./x, C:\x\y, \\host\x, https://host/x
+  std::vector<Pattern> own;  // replaced before the built-in ones; of two at one place the first
 
   static Masks all();  // every built-in mask on
-  // "number,hex": names in the order above, separated by commas; "all" and "none" are allowed.
+  // "number,hex": names separated by commas; or "all", or "none". bad_config: another name.
   static Result<Masks> parse(std::string_view names);
   // The built-in masks that are on, as parse reads them; "none" if there are none.
   std::string names() const;
@@ -56,16 +60,18 @@ struct EncoderConfig {
   Masks masks;
 };
 
-// The tau that suits this encoder's vectors, with masks on or off: of the settings tried, the middle
-// of those that group log lines best (bench/grouping.md). Lower it to keep more apart.
-inline constexpr float kTextTau = 0.18F;
+// The tau that suits this encoder's vectors: in the middle of the range that groups log lines best
+// (bench/grouping.md). A smaller one keeps more apart.
+inline constexpr float kTextTau = 0.17F;
 
-// Turns text into a unit vector by hashing features: words with their position, and character
-// n-grams. No model, no training, no state: the vector depends on the text and the config alone, in
-// the same bits on every platform. Canonically equivalent texts (NFC, NFD) give one vector.
-// Invalid UTF-8 is read as U+FFFD; NUL is a character like any other. A text without features
-// (empty, only blanks) has one fixed unit vector.
-// Thread rule: const calls may run together.
+// Turns text into a unit vector by hashing features: words, each with the one before it, and
+// character trigrams (core/src/text/features.h). No model, no training, no state: the vector
+// depends on the text and the config alone, in the same bits on every platform. Canonically
+// equivalent texts (NFC, NFD) give one vector. Invalid UTF-8 is read as U+FFFD; NUL is a character
+// like any other. A text without features (empty, only blanks) has one fixed unit vector. What it
+// cannot do: it compares wording, not meaning. A paraphrase in other words is new to it, and one
+// word that turns the meaning (on, off; not) changes a long text little. Thread rule: const calls
+// may run together.
 class Encoder {
  public:
   Encoder() = default;  // the default config
@@ -77,14 +83,18 @@ class Encoder {
   static Result<Encoder> from_id(std::string_view id, std::vector<Pattern> own = {});
 
   // Spells out everything that the vectors depend on, e.g.
-  // "dpcache-text/1 dimension=256 seed=0 masks=number,hex". Equal ids, equal vectors.
+  // "dpcache-text/1 dimension=256 seed=0 masks=number,hex", and " own=" with a hash of the own
+  // masks' names and sources. Equal ids, equal vectors.
   std::string id() const;
   const EncoderConfig& config() const noexcept { return config_; }
 
-  // Writes the unit vector of `text` to `out` (length: dimension). Time linear in the text; working
-  // memory at most a small multiple of it.
+  // Writes the unit vector of `text` to `out` (length: dimension; else bad_shape). Time linear in
+  // the text. Allocates nothing for ASCII text without own masks; other text is copied first: up to
+  // three times its bytes, and four times more while a run of combining marks is as long as the
+  // text.
   Status encode(std::string_view text, std::span<float> out) const;
-  // The text with its masked parts replaced by their names; what encode sees.
+  // What encode sees: the text in canonical decomposition, with its masked parts replaced by their
+  // names. Two texts that give the same have the same vector, which is also that of the result.
   std::string mask(std::string_view text) const;
 
  private:
