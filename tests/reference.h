@@ -367,11 +367,8 @@ class ReferenceCache {
     slot.value_sum.assign(item.value.begin(), item.value.end());
     slot.usage = growth_;
     slot.first_time = slot.last_time = item.time;
-    if (item.ttl_ms) {
-      slot.expires = item.time + *item.ttl_ms;
-    } else if (config_.ttl_ms) {
-      slot.expires = item.time + *config_.ttl_ms;
-    }
+    const std::optional<std::int64_t> ttl = item.ttl_ms ? item.ttl_ms : config_.ttl_ms;
+    if (ttl && item.time + *ttl <= kMaxInteger) slot.expires = item.time + *ttl;
     slots_.push_back(std::move(slot));
   }
 

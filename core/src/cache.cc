@@ -1,6 +1,7 @@
 // The public calls that change a cache: check, normalise, decide, apply, publish.
 #include "dpcache/cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "decide.h"
@@ -13,16 +14,28 @@ namespace dpcache {
 namespace {
 
 Status no_room() {
-  return {Error::full, 0, "", "there is no memory, or no slot id, for one more slot"};
+  return {Error::full, 0, "", "there is no memory for one more slot"};
 }
 
-bool has_room(CacheState& state, std::size_t items) {
-  return state.counters.next_id + items <= kMaxId + 1 && state.slots.reserve(items);
+// Every number stays below 2^53. Events are the most of what is counted: each item, slot and
+// erasure has one.
+bool can_count(const CacheState& state, std::uint64_t events) {
+  return events <= kMaxId - std::min<std::uint64_t>(state.counters.seq, kMaxId);
 }
+
+Status no_number() {
+  return {Error::full, 0, "", "there have been 2^53 events: no number is left for one more"};
+}
+
+constexpr std::uint64_t kEventsAnItem = 2;  // what has expired goes, and then the item
 
 void expire(CacheState& state, std::int64_t time) {
+  if (time < state.slots.next_expiry()) return;
   std::vector<SlotId> ids = decide_expiry(state.slots, time);
-  if (ids.empty()) return;
+  if (ids.empty()) {  // what was due had gone before
+    state.slots.refresh_expiry();
+    return;
+  }
   Event event;
   event.kind = EventKind::expire;
   event.time = time;
@@ -48,11 +61,10 @@ void shrink(CacheState& state, Decision& decision) {
   }
 }
 
-// One item that was checked, with room for a slot.
-Decision observe_checked(CacheState& state, const Item& item) {
+// One item that was checked. Decides before anything changes: a merge needs no room, and where
+// there is none for a slot nothing has happened.
+Result<Decision> observe_checked(CacheState& state, const Item& item) {
   kernels::normalise(item.key, state.unit_key);
-  expire(state, item.time);
-
   Event event;
   event.kind = EventKind::observe;
   event.time = item.time;
@@ -60,6 +72,9 @@ Decision observe_checked(CacheState& state, const Item& item) {
   event.item.key = std::span(state.unit_key).first(item.key.size());
   event.decision =
       decide(state.config, state.slots, state.budget, state.counters.next_id, state.unit_key, item);
+  if (event.decision.action == Action::allocate && !state.slots.reserve(1)) return no_room();
+
+  expire(state, item.time);
   state.write(event.item, event.decision);
   shrink(state, event.decision);
   state.publish(event);
@@ -82,7 +97,7 @@ Cache::~Cache() = default;
 
 Result<Decision> Cache::observe(const Item& item) {
   if (Status status = check_item(state_->config, item); !status) return status;
-  if (!has_room(*state_, 1)) return no_room();
+  if (!can_count(*state_, kEventsAnItem)) return no_number();
   return observe_checked(*state_, item);
 }
 
@@ -94,12 +109,15 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
     status.index = i;
     result.errors.push_back(std::move(status));
   }
-  if (result.errors.empty() && !has_room(*state_, items.size())) {
+  if (!result.errors.empty()) return result;
+  if (!can_count(*state_, kEventsAnItem * items.size())) {
+    result.errors.push_back(no_number());
+  } else if (!state_->slots.reserve(items.size())) {
     result.errors.push_back(no_room());
   }
   if (!result.errors.empty()) return result;
   result.decisions.reserve(items.size());
-  for (const Item& item : items) result.decisions.push_back(observe_checked(*state_, item));
+  for (const Item& item : items) result.decisions.push_back(*observe_checked(*state_, item));
   return result;
 }
 
@@ -108,6 +126,7 @@ Status Cache::erase(SlotId id, std::int64_t time) {
   if (state_->slots.find(id) == kNoRow) {
     return {Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
   }
+  if (!can_count(*state_, 1)) return no_number();
   Event event;
   event.kind = EventKind::erase;
   event.time = time;
@@ -129,6 +148,7 @@ Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, st
   if (!(least >= -1.0F && least <= 1.0F)) {
     return Status{Error::bad_request, 0, "/similarity", "similarity must be from -1 to 1"};
   }
+  if (!can_count(*state_, 2)) return no_number();
   expire(*state_, time);
   Event event;
   event.kind = EventKind::consolidate;
@@ -142,6 +162,7 @@ Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, st
 Status Cache::configure(const Config& config, std::int64_t time) {
   if (!is_time(time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
   if (Status status = check_change(state_->config, config); !status) return status;
+  if (!can_count(*state_, 1)) return no_number();
   Event event;
   event.kind = EventKind::config;
   event.time = time;
@@ -153,7 +174,9 @@ Status Cache::configure(const Config& config, std::int64_t time) {
 
 Status Cache::apply(const Event& event) {
   if (Status status = check_event(*state_, event); !status) return status;
-  if (event.kind == EventKind::observe && !has_room(*state_, 1)) return no_room();
+  if (!can_count(*state_, 1)) return no_number();
+  const bool opens = event.kind == EventKind::observe && event.decision.action == Action::allocate;
+  if (opens && !state_->slots.reserve(1)) return no_room();
   apply_event(*state_, event);
   Event copy = event;
   state_->publish(copy);

@@ -24,9 +24,10 @@ Decision decide(const Config& config, const Slots& slots, const Budget& budget, 
   Decision decision;
   decision.threshold = threshold(config);
 
-  const std::size_t owner = item.exact_key ? slots.find_exact(*item.exact_key) : kNoRow;
+  std::size_t owner = item.exact_key ? slots.find_exact(*item.exact_key) : kNoRow;
+  if (owner != kNoRow && !slots.alive(owner, item.time)) owner = kNoRow;
   const Nearest found = owner != kNoRow ? Nearest{owner, similarity(slots, key.data(), owner)}
-                                        : nearest(slots, key.data(), kBeforeAll);
+                                        : nearest(slots, key.data(), item.time);
   const bool first = found.row == kNoRow;
   decision.similarity = found.similarity;
   decision.novelty = 1.0F - found.similarity;  // an empty cache: similarity 0, novelty 1

@@ -16,7 +16,8 @@
 namespace dpcache {
 
 // Allocate or merge, by the exact key, or else by the novelty [eq. 1, 2], and the budget that
-// follows [eq. 4, 5]. `key` is padded and of unit length. Without the lists of what goes.
+// follows [eq. 4, 5]. `key` is padded and of unit length. Slots that have expired by item.time do
+// not count. Without the lists of what goes.
 Decision decide(const Config& config, const Slots& slots, const Budget& budget, SlotId next_id,
                 std::span<const float> key, const Item& item);
 

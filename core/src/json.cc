@@ -1,12 +1,15 @@
 // JSON of configs, counters and safetensors headers.
 #include "json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "validate.h"
 
@@ -26,7 +29,12 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Settings and counters are short. A longer text is refused unread, because the parser's time grows
+// with the square of the number of keys; and so is a NUL, at which the parser would stop.
+constexpr std::size_t kLongestText = 65536;
+
 std::optional<Json> parse_object(std::string_view text) {
+  if (text.size() > kLongestText || text.find('\0') != std::string_view::npos) return {};
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (!json.is_object()) return {};
   return json;
@@ -172,6 +180,100 @@ class Fields {
   Status status_;
 };
 
+// Reads the header of a safetensors file as it is parsed, and stops at the first thing that does
+// not belong there, so that a hostile text costs no more than it is long.
+class HeaderReader final : public nlohmann::json_sax<Json> {
+ public:
+  SafetensorsHeader header() && { return std::move(header_); }
+
+  bool start_object(std::size_t /*size*/) override {
+    if (place_ == Place::outside) return go(Place::top);
+    if (place_ != Place::entry) return false;
+    if (key_ == "__metadata__") return go(Place::metadata);
+    header_.tensors.emplace_back().name = key_;
+    seen_ = 0;
+    return go(Place::tensor);
+  }
+  bool end_object() override {
+    if (place_ == Place::tensor && seen_ != (kDtype | kShape | kOffsets)) return false;
+    return go(place_ == Place::top ? Place::outside : Place::top);
+  }
+  bool key(string_t& key) override {
+    key_ = key;
+    switch (place_) {
+      case Place::top:
+        return names_.insert(key).second && go(Place::entry);
+      case Place::metadata:
+        return !header_.metadata.contains(key);
+      case Place::tensor:
+        if (key == "dtype") return see(kDtype);
+        if (key == "shape") return see(kShape);
+        return key == "data_offsets" && see(kOffsets);
+      default:
+        return false;
+    }
+  }
+  bool string(string_t& text) override {
+    if (place_ == Place::metadata) return header_.metadata.emplace(key_, std::move(text)).second;
+    if (place_ != Place::tensor || key_ != "dtype") return false;
+    header_.tensors.back().dtype = std::move(text);
+    return true;
+  }
+  bool start_array(std::size_t /*size*/) override {
+    offsets_.clear();
+    return place_ == Place::tensor && key_ != "dtype" && go(Place::list);
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    if (place_ != Place::list) return false;
+    if (key_ == "shape") {
+      header_.tensors.back().shape.push_back(number);
+      return true;
+    }
+    offsets_.push_back(number);
+    return offsets_.size() <= 2;
+  }
+  bool end_array() override {
+    if (key_ == "data_offsets") {
+      if (offsets_.size() != 2) return false;
+      header_.tensors.back().begin = offsets_[0];
+      header_.tensors.back().end = offsets_[1];
+    }
+    return go(Place::tensor);
+  }
+  bool null() override { return false; }
+  bool boolean(bool /*value*/) override { return false; }
+  bool number_integer(number_integer_t /*value*/) override { return false; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return false; }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  enum class Place { outside, top, entry, metadata, tensor, list };
+  static constexpr unsigned kDtype = 1;
+  static constexpr unsigned kShape = 2;
+  static constexpr unsigned kOffsets = 4;
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+  bool see(unsigned field) {  // false: it stands there twice
+    const bool fresh = (seen_ & field) == 0;
+    seen_ |= field;
+    return fresh;
+  }
+
+  SafetensorsHeader header_;
+  std::set<std::string> names_;  // of tensors, and "__metadata__"
+  Place place_ = Place::outside;
+  std::string key_;
+  unsigned seen_ = 0;  // fields of the tensor at hand
+  std::vector<std::uint64_t> offsets_;
+};
+
 // Every counter under its name.
 template <class C, class Visit>
 void each_counter(C& counters, Visit visit) {
@@ -215,7 +317,8 @@ std::string to_json(const Config& config) {
 
 Result<Config> config_from_json(std::string_view text) {
   const std::optional<Json> json = parse_object(text);
-  if (!json) return Status{Error::bad_request, 0, "", "the config is not a JSON object"};
+  if (!json)
+    return Status{Error::bad_request, 0, "", "the config is not a JSON object of at most 64 KiB"};
   Config config;
   Fields fields(*json);
   fields.integer("dimension", config.dimension);
@@ -252,56 +355,29 @@ Result<Config> config_from_json(std::string_view text) {
   return config;
 }
 
+// Written piece by piece: in an object of this kind of JSON each new key is compared with all
+// others.
 std::string to_json(const SafetensorsHeader& header) {
-  Json json;
-  Json& metadata = json["__metadata__"] = Json::object();
-  for (const auto& [key, value] : header.metadata) metadata[key] = value;
-  for (const TensorInfo& tensor : header.tensors) {
-    json[tensor.name] = {{"dtype", tensor.dtype},
-                         {"shape", tensor.shape},
-                         {"data_offsets", {tensor.begin, tensor.end}}};
+  std::string out = "{\"__metadata__\":{";
+  for (const auto& [key, value] : header.metadata) {
+    if (out.back() != '{') out += ',';
+    out += dump(Json(key)) + ':' + dump(Json(value));
   }
-  return dump(json);
+  out += '}';
+  for (const TensorInfo& tensor : header.tensors) {
+    const Json entry = {{"dtype", tensor.dtype},
+                        {"shape", tensor.shape},
+                        {"data_offsets", {tensor.begin, tensor.end}}};
+    out += ',' + dump(Json(tensor.name)) + ':' + dump(entry);
+  }
+  return out + '}';
 }
 
 std::optional<SafetensorsHeader> header_from_json(std::string_view text) {
-  const std::optional<Json> json = parse_object(text);
-  if (!json) return {};
-  const auto unsigned_list = [](const Json& list, std::vector<std::uint64_t>& out) {
-    if (!list.is_array()) return false;
-    for (const Json& number : list) {
-      if (!number.is_number_unsigned()) return false;
-      out.push_back(number.get<std::uint64_t>());
-    }
-    return true;
-  };
-  SafetensorsHeader header;
-  for (const auto& [name, entry] : json->items()) {
-    if (!entry.is_object()) return {};
-    if (name == "__metadata__") {
-      for (const auto& [key, value] : entry.items()) {
-        if (!value.is_string()) return {};
-        header.metadata[key] = value.get_ref<const std::string&>();
-      }
-      continue;
-    }
-    const auto dtype = entry.find("dtype");
-    const auto shape = entry.find("shape");
-    const auto offsets = entry.find("data_offsets");
-    if (dtype == entry.end() || shape == entry.end() || offsets == entry.end()) return {};
-    TensorInfo tensor;
-    std::vector<std::uint64_t> ends;
-    if (!dtype->is_string() || !unsigned_list(*shape, tensor.shape) ||
-        !unsigned_list(*offsets, ends) || ends.size() != 2) {
-      return {};
-    }
-    tensor.name = name;
-    tensor.dtype = dtype->get_ref<const std::string&>();
-    tensor.begin = ends[0];
-    tensor.end = ends[1];
-    header.tensors.push_back(std::move(tensor));
-  }
-  return header;
+  if (text.find('\0') != std::string_view::npos) return {};  // where the parser would stop
+  HeaderReader reader;
+  if (!Json::sax_parse(text.begin(), text.end(), &reader)) return {};
+  return std::move(reader).header();
 }
 
 std::string to_json(const Counters& counters) {

@@ -115,7 +115,8 @@ void Slots::open(const Config& config, SlotId id, std::span<const float> key, co
   row.first_time = item.time;
   row.last_time = item.time;
   const std::optional<std::int64_t> ttl = item.ttl_ms ? item.ttl_ms : config.ttl_ms;
-  if (ttl) row.expires = item.time + *ttl;
+  // A slot that would outlive the last time there is never goes.
+  if (ttl && *ttl <= kMaxInteger - item.time) row.expires = item.time + *ttl;
 
   rows_.push_back(row);
   keys_.insert(keys_.end(), key.begin(), key.end());

@@ -172,9 +172,24 @@ bool all_finite(std::span<const T> x) {
   return std::all_of(x.begin(), x.end(), [](T value) { return std::isfinite(value); });
 }
 
-bool is_normal(double mantissa, std::int64_t exponent) {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 60;
-  return mantissa >= 1.0 && mantissa < 2.0 && exponent >= -kLargest && exponent <= kLargest;
+// Whether no number is farther from 0 than `most`; NaN is.
+template <class T>
+bool all_within(std::span<const T> x, T most) {
+  return std::all_of(x.begin(), x.end(), [most](T value) { return std::fabs(value) <= most; });
+}
+
+// Weights begin at 1 and grow by less than 2^150 an item, the inverse of the least float.
+bool is_growth(WideNumber growth, std::uint64_t items) {
+  constexpr std::int64_t kMostAnItem = 150;
+  return growth.mantissa >= 1.0 && growth.mantissa < 2.0 && growth.exponent >= 0 &&
+         growth.exponent / kMostAnItem <= static_cast<std::int64_t>(items);
+}
+
+// A slot's weight is a sum of one weight an item, each of them at most `growth`. (Twice that, for
+// what rounding adds.)
+bool is_usage(WideNumber usage, std::uint64_t count, WideNumber growth) {
+  return usage.mantissa >= 1.0 && usage.mantissa < 2.0 && usage.exponent >= 0 &&
+         usage.over(growth) <= 2.0 * static_cast<double>(count);
 }
 
 // Offsets begin at 0, never fall, and end at the number of bytes.
@@ -238,6 +253,7 @@ Status read_slots(TensorReader& reader, CacheState& state) {
   if (!are_offsets(payload_offsets, payloads.size())) return bad("payload_offsets is damaged");
   if (!slots.reserve(n)) return {Error::full, 0, "", "there is no memory for the slots"};
 
+  std::uint64_t items = 0;  // that the slots absorbed
   for (std::size_t i = 0; i < n; ++i) {
     Slots::Stored stored;
     stored.key = keys.next();
@@ -251,13 +267,22 @@ Status read_slots(TensorReader& reader, CacheState& state) {
     stored.row.first_time = first_times[i];
     stored.row.last_time = last_times[i];
     stored.row.expires = expires[i];
-    const bool sane =
+    const bool numbers_are_sane =
         ids[i] > (i == 0 ? 0 : ids[i - 1]) && stored.row.id < state.counters.next_id &&
         counts[i] >= 1 && counts[i] <= kMaxInteger && is_time(first_times[i]) &&
-        is_time(last_times[i]) && (expires[i] == kNever || is_time(expires[i] / 2)) &&
-        is_normal(usage[i], usage_exponents[i]) && all_finite(stored.key) && is_unit(stored.key) &&
-        all_finite(stored.value) && all_finite(stored.key_sum) && all_finite(stored.value_sum);
-    if (!sane) return bad("slot " + std::to_string(ids[i]) + " is damaged");
+        is_time(last_times[i]) && first_times[i] <= last_times[i] &&
+        (expires[i] == kNever || is_time(expires[i])) && expires[i] >= first_times[i] &&
+        is_usage(stored.row.usage, stored.row.count, slots.growth());
+    // A sum is of one unit key, or of one value, an item. (A little more, for what rounding adds.)
+    const auto count = static_cast<double>(counts[i]);
+    constexpr double kLargest = std::numeric_limits<float>::max() * (1.0 + 0x1p-26);
+    const bool vectors_are_sane =
+        all_finite(stored.key) && is_unit(stored.key) && all_finite(stored.value) &&
+        all_within(stored.key_sum, 2.0 * count) && all_within(stored.value_sum, kLargest * count);
+    items += stored.row.count;
+    if (!numbers_are_sane || !vectors_are_sane || items > state.counters.items) {
+      return bad("slot " + std::to_string(ids[i]) + " is damaged");
+    }
     slots.restore(stored);
   }
   return {};
@@ -285,8 +310,9 @@ Status read_budget(TensorReader& reader, CacheState& state) {
   const auto ghosts = reader.numbers<std::uint64_t>("ghosts", "U64", TensorReader::kAny);
   const auto budget = reader.numbers<float>("budget", "F32", 2);
   if (!reader.status()) return reader.status();
-  const bool sane = is_normal(growth[0], exponent[0]) && budget[0] >= 0.0F && budget[0] <= 1.0F &&
-                    budget[1] >= 1.0F && budget[1] <= 0x1p54F && ghosts.size() <= kGhosts &&
+  const bool sane = is_growth({growth[0], exponent[0]}, state.counters.items) &&
+                    budget[0] >= 0.0F && budget[0] <= 1.0F && budget[1] >= 1.0F &&
+                    budget[1] <= 0x1p54F && ghosts.size() <= kGhosts &&
                     (ghosts.empty() || state.config.budget == BudgetKind::ghost);
   if (!sane) return bad("the budget is damaged");
   state.slots.restore_growth({growth[0], exponent[0]});
@@ -297,9 +323,12 @@ Status read_budget(TensorReader& reader, CacheState& state) {
 bool add_up(const Counters& counters, std::size_t slots) {
   const std::uint64_t gone =
       counters.evictions + counters.folds + counters.expirations + counters.erasures;
+  const std::uint64_t least_events =
+      counters.items + counters.erasures + (counters.expirations != 0 ? 1 : 0);
   return counters.items == counters.allocations + counters.merges && counters.next_id >= 1 &&
          counters.allocations >= gone && counters.allocations - gone == slots &&
-         counters.next_id == counters.allocations + 1;
+         counters.next_id == counters.allocations + 1 && counters.seq >= least_events &&
+         counters.seq <= kMaxId;
 }
 
 }  // namespace
@@ -321,9 +350,9 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   state.counters = *counters;
   state.counters.state_hash = *state_hash;
   TensorReader reader(*file);
+  if (Status status = read_budget(reader, state); !status) return status;
   if (Status status = read_slots(reader, state); !status) return status;
   if (Status status = read_exact_keys(reader, state); !status) return status;
-  if (Status status = read_budget(reader, state); !status) return status;
   if (!add_up(state.counters, state.slots.size())) return bad("its counters do not add up");
   state.extra_tensors = reader.others();
   std::erase_if(metadata,

@@ -16,7 +16,8 @@ namespace dpcache {
 
 using SlotId = std::uint64_t;  // from 1 up, below 2^53, never reused
 
-// One element of the stream. The views need to live only during the call.
+// One element of the stream. The views need to live only during the call; they must not point into
+// the cache that takes it (copy a slot's key before you observe it).
 struct Item {
   std::span<const float> key;  // `dimension` floats, finite, not all zero; need not be unit length
   std::span<const float> value;  // `value_dimension` floats, finite
