@@ -83,53 +83,93 @@ TEST(Capacity, FollowsAFiniteVocabularyUntilItIsExhausted) {
   }
 }
 
-// The tables of a Chinese restaurant: customer n opens one with probability alpha / (n + alpha), or
-// joins the table of an earlier customer, drawn from all alike.
-Order restaurant(Random& random, double alpha, std::size_t customers) {
-  Order tables;
-  std::size_t opened = 0;
-  for (std::size_t n = 0; n < customers; ++n) {
-    const auto before = static_cast<double>(n);
-    const bool opens = random.uniform() < alpha / (before + alpha);
-    tables.push_back(opens ? opened++ : tables[random.below(n)]);
-  }
-  return tables;
+// A Chinese restaurant: customer n opens a table with probability alpha / (n + alpha), or joins the
+// table of an earlier customer, drawn from all alike.
+bool opens_table(Random& random, double alpha, std::size_t n) {
+  return random.uniform() < alpha / (static_cast<double>(n) + alpha);
 }
 
+double expected_tables(double alpha, std::size_t customers) {
+  double sum = 0.0;
+  for (std::size_t n = 0; n < customers; ++n) sum += alpha / (static_cast<double>(n) + alpha);
+  return sum;
+}
+
+// How a count grows with the logarithm of the number of customers, from the 100th on.
+class Growth {
+ public:
+  void note(std::size_t customers, double count) {
+    const auto n = static_cast<double>(customers);
+    if (n < next_) return;
+    logarithms_.push_back(std::log(n));
+    counts_.push_back(count);
+    next_ *= 1.25;
+  }
+  double per_logarithm() const { return slope(logarithms_, counts_); }
+
+ private:
+  double next_ = 100.0;
+  std::vector<double> logarithms_;
+  std::vector<double> counts_;
+};
+
 TEST(Capacity, OpensOneSlotForEachTableOfAChineseRestaurant) {
-  constexpr std::size_t kCustomers = 20000;
+  constexpr std::size_t kCustomers = 10000;
+  for (double alpha : {1.0, 5.0, 10.0}) {
+    Spread slots;
+    Spread slopes;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      Random random(static_cast<std::uint64_t>(alpha) * 100 + seed);
+      Distinct items;
+      Order order;
+      Memory memory(settings(0.5, 128));
+      Growth growth;
+      for (std::size_t n = 0; n < kCustomers; ++n) {
+        const bool opens = opens_table(random, alpha, n);
+        order.push_back(opens ? items.keys.size() : order[random.below(n)]);
+        if (opens) {
+          items.keys.push_back(random_key(random, 128));
+          items.classes.push_back(random.below(kClasses));
+        }
+        memory.observe(noisy(random, items.keys[order[n]], 0.3), items.classes[order[n]]);
+        growth.note(n + 1, memory.slots());
+      }
+      EXPECT_EQ(memory.slots(), static_cast<double>(items.keys.size())) << "alpha " << alpha;
+      slots.add(memory.slots());
+      slopes.add(growth.per_logarithm());
+    }
+    const double expected = expected_tables(alpha, kCustomers);
+    const std::string figures = say("restaurant, alpha = ", alpha, ": slots = tables = ", slots,
+                                    ", expected ", expected, "; slope on ln N ", slopes);
+    // Three standard errors: a run's number of tables is nearly Poisson, its slope's sd is about
+    // .45 sqrt(alpha).
+    EXPECT_NEAR(slots.mean(), expected, 3.0 * std::sqrt(expected / 4.0)) << figures;
+    EXPECT_NEAR(slopes.mean(), alpha, 3.0 * 0.45 * std::sqrt(alpha / 4.0)) << figures;
+  }
+}
+
+// The same restaurant without a memory, 200 times: that the streams are what they should be.
+TEST(Capacity, HasStreamsWhoseTablesGrowLikeAlphaTimesTheLogarithm) {
+  constexpr std::size_t kCustomers = 100000;
   for (double alpha : {1.0, 5.0, 10.0}) {
     Spread tables;
     Spread slopes;
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
       Random random(seed);
-      const Order order = restaurant(random, alpha, kCustomers);
-      const std::size_t opened = std::set<std::size_t>(order.begin(), order.end()).size();
-      const Distinct items = distinct_items(random, opened, 128);
-      Memory memory(settings(0.5, 128));
-      std::vector<double> logarithms;
-      std::vector<double> slots;
-      double next_mark = 100.0;
-      for (std::size_t t = 0; t < kCustomers; ++t) {
-        memory.observe(noisy(random, items.keys[order[t]], 0.3), items.classes[order[t]]);
-        const auto n = static_cast<double>(t + 1);
-        if (n < next_mark) continue;
-        logarithms.push_back(std::log(n));
-        slots.push_back(memory.slots());
-        next_mark *= 1.25;
+      double opened = 0.0;
+      Growth growth;
+      for (std::size_t n = 0; n < kCustomers; ++n) {
+        if (opens_table(random, alpha, n)) ++opened;
+        growth.note(n + 1, opened);
       }
-      EXPECT_EQ(memory.slots(), static_cast<double>(opened)) << "alpha " << alpha;
-      tables.add(memory.slots());
-      slopes.add(slope(logarithms, slots));
+      tables.add(opened);
+      slopes.add(growth.per_logarithm());
     }
-    double expected = 0.0;  // the sum of alpha / (n + alpha)
-    for (std::size_t n = 0; n < kCustomers; ++n)
-      expected += alpha / (static_cast<double>(n) + alpha);
-    const std::string figures = say("restaurant, alpha = ", alpha, ": slots = tables = ", tables,
-                                    ", expected ", expected, ", slope on ln N ", slopes);
-    // Three standard errors: a run's number of tables is nearly Poisson.
-    EXPECT_NEAR(tables.mean(), expected, 3.0 * std::sqrt(expected / 5.0)) << figures;
-    EXPECT_NEAR(slopes.mean(), alpha, 1.5 * std::sqrt(alpha / 5.0)) << figures;
+    const double expected = expected_tables(alpha, kCustomers);
+    const std::string figures = say("200 restaurants, alpha = ", alpha, ": tables ", tables,
+                                    ", expected ", expected, "; slope on ln N ", slopes);
+    EXPECT_NEAR(tables.mean(), expected, 3.0 * std::sqrt(expected / 200.0)) << figures;
+    EXPECT_NEAR(slopes.mean(), alpha, 3.0 * 0.45 * std::sqrt(alpha / 200.0)) << figures;
   }
 }
 

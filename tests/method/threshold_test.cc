@@ -124,11 +124,11 @@ std::vector<Spread> recall_at(const std::vector<double>& thetas, std::size_t d, 
 }
 
 TEST(Temperature, UpToOneTenthRecallsEverythingFrom64Dimensions) {
-  const std::vector<double> thetas = {0.005, 0.02, 0.05, 0.1};
+  const std::vector<double> thetas = {0.005, 0.05, 0.1};
   Spread all;
   for (std::size_t d : {64, 128}) {
     for (std::size_t count : {64, 1024}) {
-      for (double rho : {0.0, 0.3, 0.5}) {
+      for (double rho : {0.0, 0.5}) {
         const std::vector<Spread> recall = recall_at(thetas, d, count, rho, 1);
         for (std::size_t i = 0; i < thetas.size(); ++i) {
           EXPECT_GE(recall[i].mean(), 0.998)
@@ -149,7 +149,7 @@ TEST(Temperature, OfTwoOrThreeTenthsFailsWithAThousandSlotsAndNoise) {
     double at_2;  // the largest recall that still is a failure
     double at_3;
   };
-  for (const Case& one : {Case{0.3, 1.0, 0.90}, Case{0.5, 0.999, 0.65}, Case{0.7, 0.85, 0.40}}) {
+  for (const Case& one : {Case{0.3, 1.0, 0.90}, Case{0.7, 0.85, 0.40}}) {
     const std::vector<Spread> recall = recall_at({0.2, 0.3}, 64, 1024, one.rho, 2);
     const std::string figures = say("theta .2 and .3, d = 64, K = 1024, rho = ", one.rho,
                                     ": recall ", recall[0], " and ", recall[1]);
