@@ -11,6 +11,12 @@ namespace dpcache::cli {
 namespace {
 constexpr std::size_t kPage = 1024;  // slots looked at in one go
 constexpr std::uint64_t kThisRun = std::uint64_t{1} << 62U;
+
+std::string_view text_of(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 }  // namespace
 
 Collector::Collector(Session& session, Printer& printer, Stream stream, Which which)
@@ -20,14 +26,13 @@ Collector::Collector(Session& session, Printer& printer, Stream stream, Which wh
 }
 
 void Collector::take_text(std::string_view bytes, const Place& place) {
-  auto text = bytes;
-  if (text.ends_with('\r')) text.remove_suffix(1);
+  const auto text = text_of(bytes);
   observe(vectors_->of(text), text, bytes, place);
 }
 
 void Collector::take_vector(std::span<const float> key, std::string_view label,
                             const Place& place) {
-  observe(key, label, label, place);
+  observe(key, text_of(label), label, place);
 }
 
 void Collector::observe(std::span<const float> key, std::string_view text, std::string_view bytes,

@@ -31,12 +31,21 @@ constexpr int kPollMs = 100;                          // how often growing files
 constexpr std::chrono::seconds kCheckpointEvery{30};  // while following
 constexpr std::uint64_t kTickItems = 256;             // items between two looks at the clock
 
+// The files, after a word to those who did not mean to type their input.
+const std::vector<std::string>& announced(const DistinctOptions& options) {
+  if (options.noise == Noise::usual && options.files.front() == "-" && is_terminal(STDIN_FILENO) &&
+      is_terminal(STDERR_FILENO)) {
+    say("dpcache: reading from the terminal; Ctrl-D ends the input");
+  }
+  return options.files;
+}
+
 class Distinct {
  public:
   explicit Distinct(const DistinctOptions& options)
       : options_(options),
         session_(options.memory, options.cache, options.time),
-        sources_(options.files),
+        sources_(announced(options)),
         printer_(options.format == Format::json ? json_printer(output_)
                                                 : text_printer(output_, locate(), options.stream)),
         progress_(watched() ? Show::yes : Show::no, unit()) {}
@@ -58,10 +67,9 @@ class Distinct {
       throw;
     }
     session_.save();
-    tell_end();
-    if (stopping()) return {Exit::ok, stop_signal()};
     if (closed) return {Exit::ok, SIGPIPE};
-    return {};
+    tell_end();
+    return {Exit::ok, stop_signal()};
   }
 
  private:
@@ -107,10 +115,6 @@ class Distinct {
     }
     session_.use_text(options_.encoder);
     begin();
-    if (options_.noise == Noise::usual && options_.files.front() == "-" &&
-        is_terminal(STDIN_FILENO) && is_terminal(STDERR_FILENO)) {
-      say("dpcache: reading from the terminal; Ctrl-D ends the input");
-    }
     if (follows() && sources_.all_files()) {
       follow_files();
       return;

@@ -3,6 +3,8 @@
 
 #include "cli/failure.h"
 #include "cli/option_kinds.h"
+#include "cli/terminal.h"
+#include "dpcache/text.h"
 
 namespace dpcache::cli {
 namespace {
@@ -53,7 +55,9 @@ void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
   add.number(
       "--tau", "T", to.cache.tau,
       "an item is new if its novelty, 1 - cosine, is\nabove T: 0 (only exact repeats merge) to 2;\n"
-      "default 0.4, which is a similarity of 0.6");
+      "default " +
+          shortest(kTextTau) + " for text, " + shortest(kDefaultTau) +
+          " for vectors; a\nsimilarity of 0.9 is a novelty of 0.1");
   add.repeated("--gate", "A,B", "a learned gate instead: new if novelty > B",
                [&to](const auto& text) { to.cache.gate = parse_gate(text); });
   add.text("--mask", "NAMES", to.encoder.masks,

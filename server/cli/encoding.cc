@@ -88,8 +88,8 @@ Encoder encoder_of(const Cache& memory, const EncoderOptions& options, const std
     throw Failure(Exit::memory,
                   path + ": holds vectors, not text (give vectors, or another memory)");
   }
-  auto own = kept_masks(memory);
-  auto its = Encoder::from_id(*id, compile(own.empty() ? options.own : own));
+  auto its = Encoder::from_id(*id, compile(kept_masks(memory)));
+  if (!its && !options.own.empty()) its = Encoder::from_id(*id, compile(options.own));
   if (!its) {
     throw Failure(Exit::memory,
                   path + ": its items were made by '" + *id + "': " + its.status.detail);

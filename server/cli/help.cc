@@ -33,11 +33,14 @@ class Screen : public CLI::Formatter {
 }  // namespace
 
 const char* const kMainExamples = R"(Examples:
-  dpcache distinct app.log                     the distinct lines, most frequent first
+  dpcache distinct app.log
+          the kinds of line in a log, the most frequent first
   dpcache distinct --memory m.dpc --new-only app.log
-                                               what no earlier run has seen
-  dpcache query --memory m.dpc 'disk is full'  is this known?
-  dpcache COMMAND --help                       options and more examples
+          what no earlier run has seen
+  dpcache query --memory m.dpc 'disk sda1 is full'
+          is this known?
+  dpcache COMMAND --help
+          options and more examples
 
 Exit codes: 0 done, 1 no (query: unknown; verify: damaged), 2 wrong usage,
 3 input, 4 memory file, 5 output, 6 out of memory. The manual: man dpcache)";

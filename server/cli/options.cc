@@ -80,7 +80,7 @@ class Parser {
         command("distinct", "Prints the distinct items of text lines or vectors.",
                 "dpcache distinct [OPTION]... [FILE]...   (no FILE, or -: standard input)",
                 kDistinctExamples);
-    query_app_ = command("query", "Tells whether a memory knows a text, and what is most like it.",
+    query_app_ = command("query", "Tells whether a memory knows a text.",
                          "dpcache query --memory FILE [OPTION]... [TEXT]...   (no TEXT: lines of\n"
                          "       standard input)",
                          kQueryExamples);

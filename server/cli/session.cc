@@ -86,6 +86,7 @@ void Session::use_text(const EncoderOptions& options) {
   Config config;
   config.dimension = encoder_->config().dimension;
   config.encoder = encoder_->id();
+  config.tau = kTextTau;
   begin(std::move(config));
   keep_masks(cache_, options.own);
 }

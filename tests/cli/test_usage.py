@@ -1,0 +1,114 @@
+"""The command line itself: what is refused, and that help and manual tell the same."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from harness import CommandLineTest, environment
+
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
+COMMANDS = ("distinct", "query", "inspect", "verify")
+
+
+class Usage(CommandLineTest):
+
+    def test_what_makes_no_sense_is_2_and_one_line(self):
+        for says, *arguments in (
+                (b"a command is missing",),
+                (b"unknown command 'foo'", "foo"),
+                (b"unknown option --foo", "distinct", "--foo"),
+                (b"unknown option --foo", "query", "--memory", "m", "--foo"),
+                (b"unknown option -x", "verify", "-x", "m"),
+                (b"--tau: a value is missing", "distinct", "--tau"),
+                (b"--tau: can be given only once", "distinct", "--tau", "1", "--tau", "1"),
+                (b"--tau: 'x' is not a number", "distinct", "--tau", "x"),
+                (b"--tau: '0.4x' is not a number", "distinct", "--tau", "0.4x"),
+                (b"--tau: 'nan' is not a number", "distinct", "--tau", "nan"),
+                (b"--tau: ", "distinct", "--tau", "2.5"),
+                (b"--tau: ", "distinct", "--tau=-0.1"),
+                (b"--gate: ", "distinct", "--gate", "1"),
+                (b"--gate: ", "distinct", "--gate", "0,0.4"),
+                (b"--tau and --gate", "distinct", "--tau", "0.4", "--gate", "1,0.4"),
+                (b"--mask: ", "distinct", "--mask", "numbers"),
+                (b"--pattern: 'x' is not NAME=REGEX", "distinct", "--pattern", "x"),
+                (b"--pattern x: ", "distinct", "--pattern", "x=("),
+                (b"--pattern x: matches the empty text", "distinct", "--pattern", "x=a*"),
+                (b"name", "distinct", "--pattern", "X=a"),
+                (b"dimension", "distinct", "--dimension", "8"),
+                (b"seed", "distinct", "--seed", "9007199254740992"),
+                (b"--top: '-1' is not a whole number", "distinct", "--top=-1"),
+                (b"--top: '99999999999999999999' is not a whole number from 0 up that fits",
+                 "distinct", "--top", "99999999999999999999"),
+                (b"--top needs the whole input", "distinct", "--assign", "--top", "3"),
+                (b"--order needs the whole input", "distinct", "--follow", "--order", "last"),
+                (b"--order: 'size' is none of count|first|last|novelty", "distinct", "--order", "size"),
+                (b"--new-only needs --memory", "distinct", "--new-only"),
+                (b"--seen-only needs --memory", "distinct", "--seen-only"),
+                (b"--ttl: '5' is not a duration", "distinct", "--ttl", "5"),
+                (b"--ttl: ", "distinct", "--ttl", "99999999999999w"),
+                (b"--m0 has no effect", "distinct", "--m0", "5"),
+                (b"--beta and --eta have no effect", "distinct", "--budget", "fixed", "--beta", "5"),
+                (b"--shrink has no effect", "distinct", "--shrink", "merge"),
+                (b"--usage-decay has no effect", "distinct", "--usage-decay", "0.9"),
+                (b"--max-slots: ", "distinct", "--max-slots", "0"),
+                (b"--m0: ", "distinct", "--budget", "fixed", "--m0", "0"),
+                (b"--eta: ", "distinct", "--budget", "adaptive", "--eta", "0"),
+                (b"--usage-decay: ", "distinct", "--max-slots", "5", "--usage-decay", "1.5"),
+                (b"--memory: a value is missing", "distinct", "--memory", ""),
+                (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
+            with self.subTest(arguments=arguments):
+                self.fails(2, *arguments, says=says)
+        self.assertEqual(self.names(), [])
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").out, rb"\Adpcache \d+\.\d+\.\d+\n\Z")
+
+    def test_help_shows_examples_for_every_command(self):
+        for command in ([], *([name] for name in COMMANDS)):
+            for flag in ("--help", "-h"):
+                out = self.ok(*command, flag).out.decode()
+                self.assertIn("Usage: dpcache", out)
+                self.assertIn("Examples:\n  dpcache ", out)
+
+
+class Manual(CommandLineTest):
+
+    def test_names_every_option_of_the_help(self):
+        with open(MANUAL, encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        for command in COMMANDS:
+            section = manual[manual.index(f".SH {command.upper()}"):]
+            section = section[:section.index(".SH", 3)] + manual[manual.index(".SH OTHER OPTIONS"):]
+            for option in re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", self.ok(command, "--help").out.decode(), re.M):
+                with self.subTest(command=command, option=option):
+                    self.assertRegex(section, re.escape(option) + r'(["\s]|$)')
+
+    def test_names_no_option_that_is_not_there(self):
+        with open(MANUAL, encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        known = "".join(self.ok(command, "--help").out.decode() for command in COMMANDS) + "--version"
+        for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", manual)):
+            self.assertIn(option, known)
+
+    def test_defaults_are_those_of_the_program(self):
+        with open(MANUAL, encoding="utf-8") as file:
+            manual = file.read()
+        self.ok("distinct", "--memory", "m", stdin=b"x\n")
+        tau = self.inspect("m")["config"]["tau"]
+        self.assertIn(f"The default is {tau} for text", manual)
+        self.assertIn(f"default {tau} for text", self.ok("distinct", "--help").out.decode())
+        version = self.ok("--version").out.decode().split()[1]
+        self.assertIn(f'"dpcache {version}"', manual)
+
+    @unittest.skipUnless(shutil.which("man"), "needs man")
+    def test_is_well_formed(self):
+        done = subprocess.run(["man", "--warnings", "-l", MANUAL], env={**environment(), "MANWIDTH": "80"},
+                              capture_output=True, check=True)
+        self.assertEqual(done.stderr, b"")
+        self.assertIn(b"EXIT STATUS", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
