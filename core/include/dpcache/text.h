@@ -68,10 +68,12 @@ inline constexpr float kTextTau = 0.17F;
 // character trigrams (core/src/text/features.h). No model, no training, no state: the vector
 // depends on the text and the config alone, in the same bits on every platform. Canonically
 // equivalent texts (NFC, NFD) give one vector. Invalid UTF-8 is read as U+FFFD; NUL is a character
-// like any other. A text without features (empty, only blanks) has one fixed unit vector. What it
-// cannot do: it compares wording, not meaning. A paraphrase in other words is new to it, and one
-// word that turns the meaning (on, off; not) changes a long text little. Thread rule: const calls
-// may run together.
+// like any other. A text without features (empty, only blanks) has one fixed unit vector.
+//
+// It compares wording, not meaning: a paraphrase in other words is new to it, and one word that
+// turns the meaning (on, off, not) changes a long text little.
+//
+// Thread rule: const calls may run together.
 class Encoder {
  public:
   Encoder() = default;  // the default config
@@ -88,10 +90,9 @@ class Encoder {
   std::string id() const;
   const EncoderConfig& config() const noexcept { return config_; }
 
-  // Writes the unit vector of `text` to `out` (length: dimension; else bad_shape). Time linear in
-  // the text. Allocates nothing for ASCII text without own masks; other text is copied first: up to
-  // three times its bytes, and four times more while a run of combining marks is as long as the
-  // text.
+  // Writes the unit vector of `text` to `out` (length: dimension; else bad_shape). Linear time.
+  // Allocates nothing for ASCII text without own masks. Other text is copied: up to three times its
+  // bytes, and four times its bytes more if it is one run of combining marks out of order.
   Status encode(std::string_view text, std::span<float> out) const;
   // What encode sees: the text in canonical decomposition, with its masked parts replaced by their
   // names. Two texts that give the same have the same vector, which is also that of the result.

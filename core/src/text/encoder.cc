@@ -219,8 +219,7 @@ Result<Encoder> Encoder::from_id(std::string_view id, std::vector<Pattern> own) 
   Result<Masks> parsed = Masks::parse(masks);
   if (!parsed) return malformed;
   std::string_view mark;
-  const bool has_own = take_field(rest, "own", mark);
-  if (!rest.empty() || has_own == mark.empty()) return malformed;
+  if (!rest.empty() && (!take_field(rest, "own", mark) || !rest.empty())) return malformed;
 
   config.masks = std::move(*parsed);
   config.masks.own = std::move(own);

@@ -9,15 +9,19 @@
 namespace dpcache::text {
 
 // Each function returns the end of what it is named for, if that begins at `at`, and 0 otherwise.
+// `joint` is the separator between `at` and a number or placeholder in front of it, or 0: none of
+// these begins in the middle of something longer, such as 1.2.3.4.5.
 template <class Text>
 class AddressMask {
  public:
   explicit AddressMask(const MaskReader<Text>& reader) : reader_(reader) {}
 
   // The word at `at` ends at `end` and has hex digits only.
-  std::size_t ip(std::size_t at, std::size_t end) const {
-    if (reader_[end] == '.') return ipv4(at);
-    return reader_[end] == ':' && end - at <= 4 ? ipv6(at) : 0;
+  std::size_t ip(std::size_t at, std::size_t end, unsigned char joint) const {
+    const unsigned char separator = reader_[end];
+    if (separator == joint) return 0;
+    if (separator == '.') return ipv4(at);
+    return separator == ':' && end - at <= 4 ? ipv6(at) : 0;
   }
 
   // Eight groups of up to four hex digits, or fewer around one "::"; the last two may be an IPv4.
@@ -32,7 +36,8 @@ class AddressMask {
         if (!reader_.is(at, kHexDigit)) break;
       } else if (groups > 0) {
         if (groups == 8 || reader_[at] != ':') break;
-        if (!gap || reader_.is(at + 1, kHexDigit)) ++at;
+        if (gap && !reader_.is(at + 1, kHexDigit)) break;
+        ++at;
       }
       if (groups <= 6 && reader_.is(at, kDigit)) {
         if (const std::size_t end = octets(at)) {
@@ -66,8 +71,9 @@ class AddressMask {
     return reader_.word_at(end) ? 0 : end;
   }
 
-  std::size_t mac(std::size_t at) const {
+  std::size_t mac(std::size_t at, unsigned char joint) const {
     const unsigned char separator = reader_[at + 2];
+    if (separator == joint) return 0;
     for (int pair = 0; pair < 6; ++pair, at += 3) {
       if (!reader_.is(at, kHexDigit) || !reader_.is(at + 1, kHexDigit)) return 0;
       if (pair < 5 && reader_[at + 2] != separator) return 0;

@@ -43,13 +43,15 @@ class MaskScanner {
     std::size_t at = 0;
     std::size_t literal = 0;
     bool after_word = false;
+    joint_ = 0;
     while (at < size) {
+      const bool in_word = reader_.is(at, kWord);
+      if (!in_word) see_separator(at, after_word);
       if (!reader_.is(at, kWord | kOpens)) {
         after_word = false;
         ++at;
         continue;
       }
-      const bool in_word = reader_.is(at, kWord);
       const Match match = !in_word      ? symbol(at, after_word)
                           : !after_word ? word(at)
                                         : rest_of_word(at);
@@ -79,6 +81,18 @@ class MaskScanner {
     return {true, kind, end, kMaskNames[static_cast<std::size_t>(kind)]};
   }
 
+  // Keeps in joint_ the separator, once or repeated, that follows a digit or a placeholder.
+  void see_separator(std::size_t at, bool after_word) {
+    const unsigned char c = reader_[at];
+    if (after_word) {
+      const bool joins =
+          reader_.is(at - 1, c == '.' ? kDigit : kHexDigit) || reader_[at - 1] == '>';
+      joint_ = joins ? c : 0;
+    } else if (c != joint_) {
+      joint_ = 0;
+    }
+  }
+
   // The first letter or digit of a word. [constant look-ahead beside the word itself]
   Match word(std::size_t at) const {
     std::size_t letters = at;
@@ -94,7 +108,7 @@ class MaskScanner {
       if (const std::size_t stop = addresses_.uuid(at, end)) return hit(MaskKind::kUuid, stop);
     }
     if (short_hex && reader_.on(MaskKind::kIp)) {
-      if (const std::size_t stop = addresses_.ip(at, end)) return hit(MaskKind::kIp, stop);
+      if (const std::size_t stop = addresses_.ip(at, end, joint_)) return hit(MaskKind::kIp, stop);
     }
     if (reader_.on(MaskKind::kHex)) {
       if (const std::size_t stop = hex(at, end, letters)) return hit(MaskKind::kHex, stop);
@@ -142,7 +156,8 @@ class MaskScanner {
     if (reader_[at] == '0' && (reader_[at + 1] == 'x' || reader_[at + 1] == 'X')) {
       return reader_.hex_between(at + 2, end) ? end : 0;
     }
-    if (end - at == 2 && (reader_[end] == ':' || reader_[end] == '-')) return addresses_.mac(at);
+    if (end - at == 2 && (reader_[end] == ':' || reader_[end] == '-'))
+      return addresses_.mac(at, joint_);
     if (end - at < 6 || letters == end) return 0;
     bool letter = false;
     for (std::size_t i = at; i < end; ++i) {
@@ -168,7 +183,7 @@ class MaskScanner {
     }
     if (c == ':') {
       if (!reader_.on(MaskKind::kIp) || reader_[at + 1] != ':') return none(at + 1);
-      end = addresses_.ipv6(at);
+      end = joint_ == ':' ? 0 : addresses_.ipv6(at);
       return end != 0 ? hit(MaskKind::kIp, end) : none(at + 1);
     }
     if (!reader_.on(MaskKind::kPath)) return none(at + 1);
@@ -195,6 +210,7 @@ class MaskScanner {
   AddressMask<Text> addresses_;
   PathMask<Text> paths_;
   Sink& sink_;
+  unsigned char joint_ = 0;
 };
 
 }  // namespace dpcache::text
