@@ -359,9 +359,12 @@ Result<Config> config_from_json(std::string_view text) {
 // others.
 std::string to_json(const SafetensorsHeader& header) {
   std::string out = "{\"__metadata__\":{";
+  std::set<std::string> keys;  // two that are no UTF-8 may become one
   for (const auto& [key, value] : header.metadata) {
+    const std::string text = dump(Json(key));
+    if (!keys.insert(text).second) continue;
     if (out.back() != '{') out += ',';
-    out += dump(Json(key)) + ':' + dump(Json(value));
+    out += text + ':' + dump(Json(value));
   }
   out += '}';
   for (const TensorInfo& tensor : header.tensors) {

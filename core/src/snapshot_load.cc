@@ -209,7 +209,8 @@ std::string_view text_between(std::span<const std::byte> bytes, std::int64_t beg
 template <class T>
 class RowReader {
  public:
-  RowReader(std::span<const std::byte> bytes, std::size_t width) : bytes_(bytes), row_(width) {}
+  RowReader(std::span<const std::byte> bytes, std::size_t width)
+      : bytes_(bytes), row_(bytes.empty() ? 0 : width) {}
   std::span<const T> next() {
     const std::size_t size = row_.size() * sizeof(T);
     if (size != 0) std::memcpy(row_.data(), bytes_.data() + at_, size);

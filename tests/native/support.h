@@ -267,6 +267,35 @@ std::string perform(Machine& machine, const Call& call) {
   return "";
 }
 
+// A cache that uses every tensor: sums, ghosts, decayed usage, payloads, exact keys, expiry.
+inline Cache full_cache() {
+  Config config = testing::plain_config(5, .3F);
+  config.value_dimension = 3;
+  config.value_update = ValueUpdate::mean;
+  config.keep_sums = true;
+  config.usage_decay = .9F;
+  config.budget = BudgetKind::ghost;
+  config.m0 = 4;
+  config.ttl_ms = 100'000;
+  config.encoder = "encoder/1";
+  Cache cache = testing::make_cache(config);
+  const streams::Rule rule{3, 5, 9, .1F};
+  for (std::uint64_t t = 0; t < 40; ++t) {
+    OwnedItem item;
+    item.key = rule.key(t);
+    item.value = {static_cast<float>(t), -1.5F, 0.0F};
+    item.payload = "payload " + std::to_string(t);
+    if (t % 3 == 0)
+      item.exact_key = "exact " + std::to_string(rule.source(t)) + std::string(1, '\0');
+    item.time = static_cast<std::int64_t>(t);
+    EXPECT_TRUE(cache.observe(item.view()));
+  }
+  EXPECT_GE(cache.size(), 4U);
+  EXPECT_GT(cache.stats().evictions, 0U);
+  cache.metadata()["owner"] = "somebody";
+  return cache;
+}
+
 // The canonical bytes of all events of a cache, from now on. Must live as long as the cache.
 class EventLog {
  public:

@@ -162,7 +162,8 @@ class Cache {
 
   // Strings that travel with the memory and that nothing here reads: whose it is, where a log
   // stands. Not part of the state hash. Keys that begin with "dpcache." are kept for the snapshot
-  // itself.
+  // itself. UTF-8 (what is not becomes U+FFFD when saved), and below 100 MB together: the header
+  // of a safetensors file holds no more.
   std::map<std::string, std::string>& metadata() noexcept;
   const std::map<std::string, std::string>& metadata() const noexcept;
 

@@ -1,0 +1,65 @@
+// Lines of 100 MB: they are data, take time in proportion, and no more memory than is promised.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpcache/text.h"
+
+namespace dpcache {
+namespace {
+
+constexpr std::size_t kHundredMegabytes = 100'000'000;
+
+std::string repeated(std::string_view part, std::size_t size) {
+  std::string text;
+  text.reserve(size + part.size());
+  while (text.size() < size) text += part;
+  return text;
+}
+
+double seconds_for(const Encoder& encoder, std::string_view text) {
+  std::vector<float> vector(encoder.config().dimension);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(encoder.encode(text, vector));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  double squares = 0.0;
+  for (const float x : vector) squares += double{x} * double{x};
+  EXPECT_NEAR(squares, 1.0, 1e-6);
+  return taken.count();
+}
+
+TEST(LongText, OfAHundredMegabytesTakesTimeInProportion) {
+  EncoderConfig config;
+  config.masks = Masks::all();
+  const Encoder encoder = *Encoder::create(config);
+  for (const std::string_view part :
+       {"a", "1:", "/", "0x", "12:00:", "word 42 ", "\u0323\u0301", "用户", "\xff", "<number"}) {
+    const double tenth = seconds_for(encoder, repeated(part, kHundredMegabytes / 10));
+    const double whole = seconds_for(encoder, repeated(part, kHundredMegabytes));
+    // Ten times the text; the rest is for a busy machine. A quadratic pass takes a hundred times.
+    EXPECT_LT(whole, 30.0 * tenth + 1.0) << "'" << part << "'";
+  }
+}
+
+TEST(LongText, OfAHundredMegabytesTakesTheMemoryThatIsPromised) {
+  EncoderConfig config;
+  config.masks = Masks::all();
+  const Encoder encoder = *Encoder::create(config);
+  const auto peak_bytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+  };
+  const std::string ascii = repeated("12:00:01 word 42 /a/b ", kHundredMegabytes);
+  const std::size_t before = peak_bytes();
+  seconds_for(encoder, ascii);
+  EXPECT_LT(peak_bytes() - before, std::size_t{16} << 20U);
+}
+
+}  // namespace
+}  // namespace dpcache
