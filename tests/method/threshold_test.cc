@@ -33,7 +33,7 @@ struct Point {
 };
 
 // Each of `count` items four times.
-Point measure(Config config, std::size_t count, double rho, std::uint64_t seeds) {
+Point measure(const Config& config, std::size_t count, double rho, std::uint64_t seeds) {
   Point point;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     Random random(seed);
