@@ -51,20 +51,20 @@ function(dpcache_test name)
     DPCACHE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/vectors"
     DPCACHE_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
   target_link_libraries(${target} PRIVATE dpcache::dpcache dpcache_gtest ${arg_LIBRARIES})
-  set(labels "")
+  set(properties TIMEOUT 600)
   if(arg_LONG)
-    set(labels LABELS long)
+    set(properties TIMEOUT 3600 LABELS long)
   endif()
   if(EMSCRIPTEN)
     # -O1 links in 1 s instead of 14: the code is optimised already, wasm-opt would polish it.
     target_link_options(${target} PRIVATE -O1 -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1
       -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB)
     add_test(NAME ${name} COMMAND ${target} --gtest_brief=1)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600 ${labels})
+    set_tests_properties(${name} PROPERTIES ${properties})
   else()
     include(GoogleTest)
     gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 ${labels})
+      DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   endif()
 endfunction()
 
