@@ -15,6 +15,7 @@
 
 #include "dpcache/dpcache.h"
 #include "hash.h"
+#include "native/allocation_watch.h"
 #include "native/support.h"
 #include "text/unicode.h"
 #include "text/unicode_tables.h"
@@ -435,6 +436,32 @@ TEST(Text, AMegabyteOfAnythingHasAVector) {
     double squares = 0.0;
     for (const float x : vector) squares += double{x} * double{x};
     EXPECT_NEAR(squares, 1.0, 1e-6) << part;
+  }
+}
+
+TEST(Text, OfAsciiIsEncodedWithoutAllocating) {
+  const Encoder encoder = encoder_of("all");
+  std::string text;
+  while (text.size() < 100'000) text += "12:00:01 word 42 /a/b 10.0.0.1 <number> x=y ";
+  std::vector<float> vector(256);
+  const testing::AllocationWatch watch;
+  EXPECT_TRUE(encoder.encode(text, vector));
+  EXPECT_TRUE(encoder.encode("", vector));
+  EXPECT_EQ(watch.count(), 0U);
+}
+
+TEST(Text, OfHostileBytesTakesBoundedMemory) {
+  const Encoder encoder = encoder_of("all");
+  for (const std::string_view part :
+       {"\xff", "\u0301\u0323", "\u0344\u0323", "\u1F82", "\U0001D160", "\uAC01", "用"}) {
+    std::string text;
+    while (text.size() < 100'000) text += part;
+    std::vector<float> vector(256);
+    const testing::AllocationWatch watch;
+    EXPECT_TRUE(encoder.encode(text, vector));
+    // A buffer that grows by doubling has had as much before as it has now.
+    EXPECT_LE(watch.largest(), 6 * text.size()) << part;
+    EXPECT_LE(watch.bytes(), 14 * text.size()) << part;
   }
 }
 

@@ -91,8 +91,8 @@ class Encoder {
   const EncoderConfig& config() const noexcept { return config_; }
 
   // Writes the unit vector of `text` to `out` (length: dimension; else bad_shape). Linear time.
-  // Allocates nothing for ASCII text without own masks. Other text is copied: up to three times its
-  // bytes, and four times its bytes more if it is one run of combining marks out of order.
+  // Allocates nothing for ASCII text without own masks. Other text is decomposed into a buffer:
+  // about its own size as a rule, six times that for hostile bytes.
   Status encode(std::string_view text, std::span<float> out) const;
   // What encode sees: the text in canonical decomposition, with its masked parts replaced by their
   // names. Two texts that give the same have the same vector, which is also that of the result.

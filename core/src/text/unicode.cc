@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <vector>
 
 #include "text/unicode_tables.h"
 
@@ -87,16 +86,25 @@ class Decomposer {
     }
   }
 
+  void add_ascii(std::string_view text) {
+    finish();
+    out_.append(text);
+    marks_ = out_.size();
+  }
+
+  // Brings the marks behind the last character in order.
   void finish() {
-    if (marks_.size() > 1) sort_marks();
-    for (const std::uint32_t mark : marks_) append(mark & 0xFFFFFFU, out_);
-    marks_.clear();
+    if (!in_order_) sort_marks();
+    marks_ = out_.size();
+    highest_ = 0;
+    in_order_ = true;
   }
 
  private:
   void starter(char32_t code) {
     finish();
     append(code, out_);
+    marks_ = out_.size();
   }
 
   // Unfolds the first of each pair until it is not decomposed; there are at most four characters.
@@ -112,28 +120,41 @@ class Decomposer {
   }
 
   void ordered(char32_t code) {
-    const std::uint32_t combining = combining_class(code);
+    const std::uint8_t combining = combining_class(code);
     if (combining == 0) {
       starter(code);
-    } else {
-      marks_.push_back(combining << 24U | static_cast<std::uint32_t>(code));
+      return;
     }
+    in_order_ = in_order_ && combining >= highest_;
+    highest_ = combining;
+    append(code, out_);
   }
 
   // A stable sort by class in linear time, as a hostile text may be one run of marks.
   void sort_marks() {
-    const auto by_class = [](std::uint32_t a, std::uint32_t b) { return a >> 24U < b >> 24U; };
-    if (std::is_sorted(marks_.begin(), marks_.end(), by_class)) return;
+    const std::string run(out_, marks_);
     std::array<std::size_t, 257> place{};
-    for (const std::uint32_t mark : marks_) ++place[(mark >> 24U) + 1];
+    const auto each = [&run](auto visit) {
+      for (std::size_t at = 0; at < run.size();) {
+        const CodePoint mark = decode(run, at);
+        visit(combining_class(mark.value), at, mark.size);
+        at += mark.size;
+      }
+    };
+    each([&place](std::uint8_t combining, std::size_t /*at*/, std::size_t size) {
+      place[std::size_t{combining} + 1] += size;
+    });
     for (std::size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
-    std::vector<std::uint32_t> sorted(marks_.size());
-    for (const std::uint32_t mark : marks_) sorted[place[mark >> 24U]++] = mark;
-    marks_.swap(sorted);
+    each([this, &run, &place](std::uint8_t combining, std::size_t at, std::size_t size) {
+      out_.replace(marks_ + place[combining], size, run, at, size);
+      place[combining] += size;
+    });
   }
 
   std::string& out_;
-  std::vector<std::uint32_t> marks_;  // class in the high byte, character below
+  std::size_t marks_ = 0;  // where the marks behind the last character begin
+  std::uint8_t highest_ = 0;
+  bool in_order_ = true;
 };
 
 }  // namespace
@@ -226,8 +247,7 @@ std::string decomposed(std::string_view text) {
     std::size_t end = at;
     while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x80) ++end;
     if (end > at) {
-      decomposer.finish();
-      out.append(text, at, end - at);
+      decomposer.add_ascii(text.substr(at, end - at));
       at = end;
       continue;
     }

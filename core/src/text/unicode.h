@@ -32,8 +32,9 @@ bool is_wide_blank(char32_t code) noexcept;
 // character stands for a word: Han and kana.
 bool is_unspaced(char32_t code) noexcept;
 
-// The text as valid UTF-8 in canonical decomposition (NFD). Linear time; the result has at most
-// three times the bytes, and a run of n combining marks takes 8 n bytes more while it is ordered.
+// The text as valid UTF-8 in canonical decomposition (NFD). Linear time. The result has at most
+// three times the bytes; a run of combining marks that is out of order is copied while it is
+// sorted.
 std::string decomposed(std::string_view text);
 
 }  // namespace dpcache::text
