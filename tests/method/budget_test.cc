@@ -138,7 +138,7 @@ TEST(AdaptiveBudget, BeatsAFixedOneOfTheSameAverageOnBursts) {
 }
 
 TEST(AdaptiveBudget, GainsNothingOnAStationarySet) {
-  for (std::size_t size : {18, 30}) {
+  for (std::size_t size : {18U, 30U}) {
     const Comparison result =
         compare(size == 18 ? "adaptive, constant 18" : "adaptive, constant 30",
                 BudgetKind::adaptive, constant_set(size, 108, 8));
@@ -149,7 +149,7 @@ TEST(AdaptiveBudget, GainsNothingOnAStationarySet) {
 // Surprise is high when a set is replaced, and gone when its last items come: the budget has cooled
 // below the size of the set by the phase's end, where a fixed budget holds all of it.
 TEST(AdaptiveBudget, WeaknessLosesToAFixedOneOnFreshSetsOfEqualSize) {
-  for (std::size_t size : {18, 30}) {
+  for (std::size_t size : {18U, 30U}) {
     const Comparison result =
         compare(size == 18 ? "adaptive, fresh 18" : "adaptive, fresh 30", BudgetKind::adaptive,
                 fresh_sets(std::vector<std::size_t>(8, size), 108));

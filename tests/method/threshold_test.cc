@@ -62,8 +62,8 @@ TEST(Threshold, OfTheNoiseModelGivesOneSlotAnItemWhereverItsTwoBoundsLeaveRoom) 
   std::size_t cells = 0;
   std::size_t with_room = 0;
   std::size_t exact = 0;
-  for (std::size_t d : {16, 32, 64, 128, 256}) {
-    for (std::size_t count : {64, 512}) {
+  for (std::size_t d : {16U, 32U, 64U, 128U, 256U}) {
+    for (std::size_t count : {64U, 512U}) {
       for (double rho : {0.1, 0.3, 0.5, 0.7}) {
         ++cells;
         const double low =
@@ -88,8 +88,8 @@ TEST(Threshold, AndTemperatureByDefaultGiveOneSlotAnItemFrom64DimensionsAndModer
   EXPECT_EQ(kDefaultTau, 0.4F);
   EXPECT_EQ(Config{}.theta, 0.05F);
   std::size_t exact = 0;
-  for (std::size_t d : {64, 128, 256}) {
-    for (std::size_t count : {64, 512}) {
+  for (std::size_t d : {64U, 128U, 256U}) {
+    for (std::size_t count : {64U, 512U}) {
       for (double rho : {0.1, 0.3, 0.5}) {
         Config config;
         config.dimension = static_cast<std::uint32_t>(d);
@@ -126,8 +126,8 @@ std::vector<Spread> recall_at(const std::vector<double>& thetas, std::size_t d, 
 TEST(Temperature, UpToOneTenthRecallsEverythingFrom64Dimensions) {
   const std::vector<double> thetas = {0.005, 0.05, 0.1};
   Spread all;
-  for (std::size_t d : {64, 128}) {
-    for (std::size_t count : {64, 1024}) {
+  for (std::size_t d : {64U, 128U}) {
+    for (std::size_t count : {64U, 1024U}) {
       for (double rho : {0.0, 0.5}) {
         const std::vector<Spread> recall = recall_at(thetas, d, count, rho, 1);
         for (std::size_t i = 0; i < thetas.size(); ++i) {
