@@ -1,11 +1,17 @@
 """Runs the built command line as a process. DPCACHE names the program."""
 
+import array
+import fcntl
+import json
 import os
+import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -134,19 +140,40 @@ class CommandLineTest(unittest.TestCase):
         return Result(process.returncode, out, err)
 
     def inspect(self, name):
-        import json
         return json.loads(self.ok("inspect", "--json", "--top", "1000000", name).out)
 
 
-def peak_kilobytes(arguments, stdin=None):
-    """Runs to the end; the largest resident set. Output is thrown away."""
-    with open(os.devnull, "wb") as null:
-        process = subprocess.Popen([PROGRAM, *arguments], stdin=stdin, stdout=null, env=environment())
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+def peak_kilobytes(arguments, path):
+    """The largest resident set of a run that has read all of `path` on standard input, as the kernel tells
+    it while the run waits for more. (What wait4 tells is no less than the size of this interpreter.)"""
+    with open(os.devnull, "wb") as null, open(path, "rb") as file:
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=null,
+                                   env=environment())
+        shutil.copyfileobj(file, process.stdin)
+        process.stdin.flush()
+        calm = 0
+        while calm < 5:
+            calm = calm + 1 if unread(process.stdin) == 0 and state(process.pid) == "S" else 0
+            time.sleep(0.02)
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            peak = int(re.search(r"VmHWM:\s*(\d+) kB", status.read()).group(1))
+        process.stdin.close()
+    if process.wait(timeout=TIMEOUT) != 0:
         raise AssertionError(f"{arguments} ended with {process.returncode}")
-    return usage.ru_maxrss
+    return peak
+
+
+def unread(pipe):
+    """Bytes in a pipe that its reader has not taken yet."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, count)
+    return count[0]
+
+
+def state(pid):
+    """What a process does: R runs, S sleeps."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 def limit_file_size(size):

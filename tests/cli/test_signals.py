@@ -1,16 +1,13 @@
 """Being stopped: nothing lost the first time, nothing half written the second time."""
 
-import array
-import fcntl
 import os
 import select
 import signal
 import subprocess
-import termios
 import time
 import unittest
 
-from harness import PROGRAM, SIGINT, SIGTERM, CommandLineTest, environment
+from harness import PROGRAM, SIGINT, SIGTERM, CommandLineTest, environment, unread
 
 
 class Signals(CommandLineTest):
@@ -95,12 +92,6 @@ class Signals(CommandLineTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=60), SIGTERM)
         self.assertIn(self.names(), ([], ["m"]))
-
-
-def unread(pipe):
-    count = array.array("i", [0])
-    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, count)
-    return count[0]
 
 
 if __name__ == "__main__":
