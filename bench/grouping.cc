@@ -2,10 +2,12 @@
 //
 // Grouping accuracy: the share of lines whose group is exactly equal, as a set of lines, to one of
 // the labels' groups. It is measured on the messages, as others do, and on the raw lines with their
-// headers, which is what `dpcache distinct` is given.
+// headers, which is what `dpcache distinct` is given. With --time, what a line of a log costs; with
+// --pairs, how alike the encoder finds pairs of texts that mean the same, or do not.
 #include <zlib.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -142,8 +144,77 @@ Groups group(const dpcache::Encoder& encoder, float tau, const std::vector<std::
   return {cache->stats().slots, accuracy(found, labels)};
 }
 
+// Prints microseconds a line: masks alone, masks and encoder, and both with the memory's search.
+void time_file(const dpcache::Encoder& encoder, float tau, const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) fail(path + ": cannot be opened");
+  const auto lines = split(*text, '\n');
+  dpcache::Config config;
+  config.dimension = encoder.config().dimension;
+  config.tau = tau;
+  auto cache = dpcache::Cache::create(config);
+  if (!cache) fail(cache.status.detail);
+  std::vector<float> key(config.dimension);
+  std::size_t sink = 0;
+  const auto microseconds = [&lines](auto work) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const std::string_view line : lines) work(line);
+    const std::chrono::duration<double, std::micro> taken =
+        std::chrono::steady_clock::now() - begin;
+    return taken.count() / static_cast<double>(lines.size());
+  };
+  const double mask =
+      microseconds([&](std::string_view line) { sink += encoder.mask(line).size(); });
+  const double encode = microseconds([&](std::string_view line) {
+    if (!encoder.encode(line, key)) ++sink;
+  });
+  const double observe = microseconds([&](std::string_view line) {
+    dpcache::Item item;
+    item.key = key;
+    if (!encoder.encode(line, key) || !cache->observe(item)) ++sink;
+  });
+  std::printf("| %s | %zu | %.0f | %.2f | %.2f | %.2f | %llu |\n",
+              path.substr(path.find_last_of('/') + 1).c_str(), lines.size(),
+              static_cast<double>(text->size()) / static_cast<double>(lines.size()), mask, encode,
+              observe, static_cast<unsigned long long>(cache->stats().slots));
+  if (sink == 0) fail("nothing was masked");  // and the loops above are not optimised away
+}
+
+// A table with the columns label, kind, text_a, text_b: prints a row for each label and kind.
+void compare_pairs(const dpcache::Encoder& encoder, float tau, const std::string& path) {
+  const auto table = read_file(path);
+  if (!table) fail(path + ": cannot be opened");
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<double>> kinds;
+  std::vector<float> a(encoder.config().dimension);
+  std::vector<float> b(a.size());
+  bool header = true;
+  for (const std::string_view row : split(*table, '\n')) {
+    if (std::exchange(header, false)) continue;
+    const auto fields = split(row, '\t');
+    if (fields.size() != 4) fail(path + ": a row does not have four columns");
+    if (!encoder.encode(fields[2], a) || !encoder.encode(fields[3], b)) fail("cannot encode");
+    double cosine = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      cosine += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
+    kinds[{fields[0], fields[1]}].push_back(cosine);
+  }
+  for (auto& [kind, cosines] : kinds) {
+    std::sort(cosines.begin(), cosines.end());
+    const auto merged = std::count_if(cosines.begin(), cosines.end(), [tau](double cosine) {
+      return 1.0 - cosine <= static_cast<double>(tau);
+    });
+    std::printf("| %s | %s | %zu | %.2f | %.2f | %.2f | %td |\n",
+                kind.first == "1" ? "the same" : "not the same", std::string(kind.second).c_str(),
+                cosines.size(), cosines.front(), cosines[cosines.size() / 2], cosines.back(),
+                merged);
+  }
+}
+
 struct Options {
   dpcache::EncoderConfig encoder;
+  std::string time;   // a log to time instead
+  std::string pairs;  // a table of pairs to compare instead
   float tau = dpcache::kTextTau;
   std::string folder = "../shared/data/loghub2k";
 };
@@ -157,8 +228,11 @@ Options parse(int count, char** words) {
       options.folder = word;
       continue;
     }
-    if (i + 1 == count)
-      fail("usage: grouping [--tau T] [--dimension D] [--seed S] [--mask M] [FOLDER]");
+    if (i + 1 == count) {
+      fail(
+          "usage: grouping [--tau T] [--dimension D] [--seed S] [--mask M] "
+          "[--time LOG | --pairs TABLE | FOLDER]");
+    }
     const char* value = words[++i];
     if (word == "--tau") {
       options.tau = std::strtof(value, nullptr);
@@ -166,6 +240,10 @@ Options parse(int count, char** words) {
       options.encoder.dimension = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
     } else if (word == "--seed") {
       options.encoder.seed = std::strtoull(value, nullptr, 10);
+    } else if (word == "--time") {
+      options.time = value;
+    } else if (word == "--pairs") {
+      options.pairs = value;
     } else if (word == "--mask") {
       auto masks = dpcache::Masks::parse(value);
       if (!masks) fail(masks.status.detail);
@@ -183,6 +261,14 @@ int main(int count, char** words) {
   const Options options = parse(count, words);
   const auto encoder = dpcache::Encoder::create(options.encoder);
   if (!encoder) fail(encoder.status.detail);
+  if (!options.time.empty()) {
+    time_file(*encoder, options.tau, options.time);
+    return 0;
+  }
+  if (!options.pairs.empty()) {
+    compare_pairs(*encoder, options.tau, options.pairs);
+    return 0;
+  }
   std::printf("Encoder: `%s`, tau %g\n\n", encoder->id().c_str(), static_cast<double>(options.tau));
   std::printf(
       "| log | lines | templates | slots | accuracy | slots, raw lines | accuracy, raw lines |\n");

@@ -75,8 +75,8 @@ class Decomposer {
     if (code >= kSyllables && code < kSyllables + kSyllableCount) {
       const char32_t i = code - kSyllables;
       starter(kLead + i / kVowelTailCount);
-      append(kVowel + i % kVowelTailCount / kTailCount, out_);
-      if (i % kTailCount != 0) append(kTail + i % kTailCount, out_);
+      starter(kVowel + i % kVowelTailCount / kTailCount);
+      if (i % kTailCount != 0) starter(kTail + i % kTailCount);
     } else if (in_marked_block(code)) {
       marked(code);
     } else if (const Pair pair = supplement(code); pair.first != 0) {
