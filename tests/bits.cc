@@ -51,8 +51,8 @@ int main(int argc, char** argv) {
   std::string bits;
   for (const Json& vector : all) {
     dpcache::vectors::ReferenceMachine machine(config_of(vector));
-    bits += dpcache::vectors::run(machine, vector).dump() +
-            vector["snapshot_hash"].get<std::string>() + "\n";
+    bits += dpcache::vectors::run(machine, vector).dump();
+    bits += vector["snapshot_hash"].get<std::string>() + "\n";
   }
   print("reference", bits);
 
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
     bits.clear();
     for (const Json& vector : all) {
       dpcache::vectors::CacheMachine machine(config_of(vector));
-      bits += dpcache::vectors::run(machine, vector).dump() +
-              dpcache::vectors::hex(dpcache::hash64(machine.cache().save(), 0)) + "\n";
+      bits += dpcache::vectors::run(machine, vector).dump();
+      bits += dpcache::vectors::hex(dpcache::hash64(machine.cache().save(), 0)) + "\n";
     }
     print(std::string(target), bits);
   }

@@ -276,20 +276,35 @@ bool use_target(std::string_view name) {
 
 #else
 
+namespace {
+
+constexpr unsigned kTargetBits = 63;
+
+// What was compiled and runs here. Highway offers AVX3_ZEN4 to AMD's processors alone, but it needs
+// nothing that AVX3_SPR does not have.
+std::int64_t runnable() {
+  hwy::SetSupportedTargetsForTest(0);
+  std::int64_t supported = hwy::SupportedTargets();
+  if ((supported & HWY_AVX3_SPR) != 0) supported |= HWY_AVX3_ZEN4;
+  return supported & HWY_TARGETS;
+}
+
+}  // namespace
+
 std::vector<std::string_view> targets() {
   std::vector<std::string_view> names;
-  hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t compiled = hwy::SupportedTargets() & HWY_TARGETS;
-  for (std::int64_t bit = 1; bit != 0 && bit <= HWY_SSE2; bit <<= 1) {
+  const std::int64_t compiled = runnable();
+  for (unsigned i = 0; i < kTargetBits; ++i) {
+    const std::int64_t bit = std::int64_t{1} << i;
     if ((compiled & bit) != 0) names.emplace_back(hwy::TargetName(bit));
   }
   return names;
 }
 
 bool use_target(std::string_view name) {
-  hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t compiled = hwy::SupportedTargets() & HWY_TARGETS;
-  for (std::int64_t bit = 1; bit != 0 && bit <= HWY_SSE2; bit <<= 1) {
+  const std::int64_t compiled = runnable();
+  for (unsigned i = 0; i < kTargetBits; ++i) {
+    const std::int64_t bit = std::int64_t{1} << i;
     if ((compiled & bit) == 0 || hwy::TargetName(bit) != name) continue;
     hwy::SetSupportedTargetsForTest(bit);
     hwy::GetChosenTarget().Update(bit);
