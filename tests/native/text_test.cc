@@ -180,6 +180,10 @@ TEST(TextCases, CommasSeparateColumns) {
 
 TEST(TextCases, AListOfNumbersIsOneTemplate) {
   EXPECT_EQ(slots_of("all", {"open ports: 22", "open ports: 22 80", "open ports: 22 80 443"}), 1U);
+  const Encoder encoder = encoder_of("all");
+  EXPECT_EQ(encode(encoder, "ask to delete blk_1"),
+            encode(encoder, "ask to delete blk_1 blk_22 blk_-3 blk_4"));
+  EXPECT_NE(encode("again and again"), encode("again again and again"));  // nothing is masked
 }
 
 TEST(TextCases, ScriptsWithoutBlanksAreComparedByTheirCharacters) {
@@ -632,17 +636,17 @@ constexpr Golden kGolden[] = {
     {"[Sun Dec 04 20:32:37 2005] [error] mod_jk child workerEnv in error state 6"sv,
      0x83F796C6A998FEDB, 0x79287BCA8BCF99A8},
     {"081110 220637 32 INFO dfs.DataNode: Received block blk_-7541 from /10.251.214.32"sv,
-     0x0DB30EC2DAD489D7, 0xC767448B885C5653},
+     0x0DB30EC2DAD489D7, 0xFCA0B7A007701816},
     {"Jul  9 12:16:49 combo sshd(pam_unix)[23142]: session opened for user root by (uid=0)"sv,
      0x83C73B7424297BF9, 0x11A951BF10E71131},
     {"2026-11-29T12:00:00.5+02:00 WARN id=550e8400-e29b-41d4-a716-446655440000"sv,
      0x80911EB177D31730, 0xB9AAA67E13EFF0F6},
     {"GET https://host/x?a=1 0xBEEF deadbeef1 fe80::1 00:1b:44:11:3a:b7 C:\\x\\y"sv,
-     0xE32753B622F4108F, 0x2789A9C4F4CD13C5},
+     0xE32753B622F4108F, 0x40966EE4A960A76A},
     {"{\"ts\":\"2026-01-01T00:00:00Z\",\"level\":\"info\",\"msg\":\"started\"}"sv,
      0x1A7CFFD5A08869EE, 0xA21517F20BDBEBC4},
     {"a=1,b=2;c=3|d=4 (e) [f] {g} <h>"sv, 0x373239B283921C3B, 0xB89AF940F16E8EE3},
-    {"<number> <hex> <ip> <uuid> <time> <path> <own>"sv, 0x444BB728F347C532, 0x0F0F8949FDCA2B26},
+    {"<number> <hex> <ip> <uuid> <time> <path> <own>"sv, 0x444BB728F347C532, 0xA0A6B02A0080261E},
     {"one  two\tthree\nfour\r\n"sv, 0x01C90941CCB81082, 0x33747143FD0F0EE7},
     {"supercalifragilisticexpialidocious"sv, 0x4B88FF30D12C2F96, 0x7B65C3A015E4CBDA},
     {"pneumonoultramicroscopicsilicovolcanoconiosis_pneumonoultramicroscopicsilicovolcanoconiosis"sv,
@@ -668,7 +672,7 @@ constexpr Golden kGolden[] = {
     {"\xC0\xAF \xED\xA0\x80 \xF4\x90\x80\x80 \xE2\x82"sv, 0xB2BF5DAD96A7B685, 0x5DA84015281DE655},
     {"nul\0in the\0middle"sv, 0x6718ED4FEFF25ADC, 0xEEA6EDE61C937F89},
     {"a a a a a a a a a a a a a a a a a a a a"sv, 0x3FB12B8FFC62FCC5, 0x6EED779978759A56},
-    {"1.5e-3 -42 +7 10,000 3.14.15 5ms"sv, 0xF0EDB7E0453347F2, 0x6B143A4CCEE4729B},
+    {"1.5e-3 -42 +7 10,000 3.14.15 5ms"sv, 0xF0EDB7E0453347F2, 0x20D7A6F925F1EF11},
 };
 
 TEST(TextBits, AreThoseOfEveryPlatform) {

@@ -7,7 +7,8 @@
 // same for every mask.
 //   - A word counts by the root of its length. One that is partly or wholly masked, and one of
 //     punctuation alone, counts less: it says little about what kind of text this is. One with a
-//     digit counts much more: who leaves numbers unmasked means them.
+//     digit counts much more: who leaves numbers unmasked means them. Equal words with a masked
+//     part that follow each other, such as a list of numbers, count once.
 //   - Position enters as the pair of a word with the word before it (the text's beginning stands
 //     before the first). A place counted from the beginning of the line was worse: one word more in
 //     front of a message would change all that follow.
@@ -183,27 +184,35 @@ class Features {
   void end_word() {
     if (length_ > 0 || masked_) {
       hold(kEnd);
-      release();
-      int weight = kPunctuationWeight;
-      if (numbered_) {
-        weight = kNumberWeight;
-      } else if (lettered_) {
-        weight = kWordWeight[std::min(length_, kCountedLength)];
-        if (masked_) weight /= kPartlyMaskedDivisor;
-      } else if (masked_) {
-        weight = kMaskedWordWeight;
+      if (masked_ && word_ == previous_) {
+        held_ = 0;
+      } else {
+        release();
+        add_word();
       }
-      feature(word_ ^ word_key_, weight);
-      feature((std::rotl(previous_, 23) + word_) ^ pair_key_,
-              std::min(previous_weight_, weight) / kPairDivisor);
-      previous_ = word_;
-      previous_weight_ = weight;
       word_ = kBegin;
       window_ = kBegin;
       length_ = 0;
       masked_ = lettered_ = numbered_ = solid_ = false;
     }
     after_separator_ = false;
+  }
+
+  void add_word() {
+    int weight = kPunctuationWeight;
+    if (numbered_) {
+      weight = kNumberWeight;
+    } else if (lettered_) {
+      weight = kWordWeight[std::min(length_, kCountedLength)];
+      if (masked_) weight /= kPartlyMaskedDivisor;
+    } else if (masked_) {
+      weight = kMaskedWordWeight;
+    }
+    feature(word_ ^ word_key_, weight);
+    feature((std::rotl(previous_, 23) + word_) ^ pair_key_,
+            std::min(previous_weight_, weight) / kPairDivisor);
+    previous_ = word_;
+    previous_weight_ = weight;
   }
 
   void feature(std::uint64_t value, int weight) {
