@@ -27,6 +27,7 @@ endif()
 function(dpcache_own_test target)
   dpcache_own(${target})
   dpcache_see_inside(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_include_directories(${target} SYSTEM PRIVATE ${DPCACHE_HEADERS})
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion;-Wno-shorten-64-to-32>)
@@ -46,7 +47,6 @@ function(dpcache_test name)
   set(target ${name}_test)
   add_executable(${target} ${arg_SOURCES})
   dpcache_own_test(${target})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE
     DPCACHE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/vectors"
     DPCACHE_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
