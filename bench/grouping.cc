@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -277,14 +278,14 @@ int main(int count, char** words) {
   double raw_sum = 0.0;
   const std::vector<Log> logs = read_logs(options.folder);
   for (const Log& log : logs) {
+    const std::size_t templates =
+        std::set<std::uint64_t>(log.labels.begin(), log.labels.end()).size();
     const Groups messages = group(*encoder, options.tau, log.messages, log.labels);
     Groups raw;
     if (!log.lines.empty()) raw = group(*encoder, options.tau, log.lines, log.labels);
-    std::printf("| %s | %zu | %llu | %zu | %.4f | %zu | %.4f |\n", log.name.c_str(),
-                log.labels.size(),
-                static_cast<unsigned long long>(
-                    *std::max_element(log.labels.begin(), log.labels.end()) + 1),
-                messages.slots, messages.accuracy, raw.slots, raw.accuracy);
+    std::printf("| %s | %zu | %zu | %zu | %.4f | %zu | %.4f |\n", log.name.c_str(),
+                log.labels.size(), templates, messages.slots, messages.accuracy, raw.slots,
+                raw.accuracy);
     sum += messages.accuracy;
     raw_sum += raw.accuracy;
   }

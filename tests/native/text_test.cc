@@ -40,8 +40,8 @@ std::vector<float> encode(const Encoder& encoder, std::string_view text) {
 }
 
 std::vector<float> encode(std::string_view text) {
-  static const Encoder encoder = encoder_of("none");
-  return encode(encoder, text);
+  static const Encoder kEncoder = encoder_of("none");
+  return encode(kEncoder, text);
 }
 
 float cosine(const std::vector<float>& a, const std::vector<float>& b) {
@@ -217,7 +217,7 @@ TEST(TextUnicode, EveryDecompositionGivesTheVectorOfItsParts) {
       const char32_t second = text::unicode::kSecond[i];
       std::u32string parts(1, text::unicode::kFirst[i]);
       if (second == 1) parts[0] += 0x20000;
-      if (second > 1) parts += second;
+      if (second > 1) parts.push_back(second);
       expect_same(whole, parts);
     }
   }
@@ -229,7 +229,7 @@ TEST(TextUnicode, EveryDecompositionGivesTheVectorOfItsParts) {
   }
   for (std::size_t i = 0; i < std::size(text::unicode::kOthers); i += 3) {
     std::u32string parts(1, text::unicode::kOthers[i + 1]);
-    if (text::unicode::kOthers[i + 2] != 0) parts += text::unicode::kOthers[i + 2];
+    if (text::unicode::kOthers[i + 2] != 0) parts.push_back(text::unicode::kOthers[i + 2]);
     expect_same(text::unicode::kOthers[i], parts);
   }
   EXPECT_EQ(count, 2061U);  // of Unicode 15.0.0, Hangul aside
@@ -238,7 +238,7 @@ TEST(TextUnicode, EveryDecompositionGivesTheVectorOfItsParts) {
 TEST(TextUnicode, EveryHangulSyllableGivesTheVectorOfItsJamo) {
   for (char32_t i = 0; i < 11172; ++i) {
     std::u32string jamo = {0x1100 + i / 588, 0x1161 + i % 588 / 28};
-    if (i % 28 != 0) jamo += 0x11A7 + i % 28;
+    if (i % 28 != 0) jamo.push_back(0x11A7 + i % 28);
     const std::string syllable = utf8(std::u32string(1, 0xAC00 + i));
     ASSERT_EQ(text::decomposed(syllable), utf8(jamo));
     if (i % 97 == 0) {

@@ -54,19 +54,20 @@ inline constexpr int kPairDivisor = 4;  // a pair weighs this part of the lighte
 inline constexpr std::size_t kHeldTrigrams = 64;
 
 // What a character does to the word around it.
-enum class Effect : std::uint8_t { kWordPart, kPunctuation, kSeparator, kGap };
+enum class Effect : std::uint8_t { word_part, punctuation, separator, gap };
 
 constexpr std::array<Effect, 128> make_effects() {
   std::array<Effect, 128>
       table{};  // control characters count as letters: NUL is one like any other
   for (std::size_t c = 0x21; c < 0x7F; ++c) {
-    if ((kByteClasses[c] & kWord) == 0) table[c] = Effect::kPunctuation;
+    if ((kByteClasses[c] & kWord) == 0) table[c] = Effect::punctuation;
   }
-  table['_'] = Effect::kWordPart;
-  for (const char c : std::string_view("=,;|()[]{}\"<>"))
-    table[static_cast<std::size_t>(c)] = Effect::kSeparator;
-  for (const char c : std::string_view(" \t\n\v\f\r"))
-    table[static_cast<std::size_t>(c)] = Effect::kGap;
+  table['_'] = Effect::word_part;
+  const auto set = [&table](std::string_view bytes, Effect effect) {
+    for (const char c : bytes) table[static_cast<unsigned char>(c)] = effect;
+  };
+  set("=,;|()[]{}\"<>", Effect::separator);
+  set(" \t\n\v\f\r", Effect::gap);
   return table;
 }
 inline constexpr std::array<Effect, 128> kEffects = make_effects();
@@ -135,24 +136,24 @@ class Features {
       end_word();
     } else if (is_unspaced(code)) {
       if (solid_) end_word();
-      add(code, Effect::kWordPart);
+      add(code, Effect::word_part);
       after_separator_ = true;  // the next character, if it is none, begins a word
     } else {
-      add(code, Effect::kWordPart);
+      add(code, Effect::word_part);
     }
   }
 
   void add(std::uint64_t character, Effect effect) {
-    if (effect == Effect::kGap) {
+    if (effect == Effect::gap) {
       end_word();
       return;
     }
-    if (effect == Effect::kSeparator) {
+    if (effect == Effect::separator) {
       after_separator_ = solid_;
     } else {
       if (after_separator_) end_word();
       solid_ = true;
-      lettered_ = lettered_ || effect == Effect::kWordPart;
+      lettered_ = lettered_ || effect == Effect::word_part;
       numbered_ = numbered_ || (character >= '0' && character <= '9');
     }
     ++length_;

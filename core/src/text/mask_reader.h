@@ -12,7 +12,7 @@
 namespace dpcache::text {
 
 // The built-in masks, in the order in which an id and a help text list them.
-enum class MaskKind : std::uint8_t { kNumber, kHex, kIp, kUuid, kTime, kPath, kOwn };
+enum class MaskKind : std::uint8_t { number, hex, ip, uuid, time, path, own };
 inline constexpr std::size_t kBuiltinMasks = 6;
 inline constexpr std::array<std::string_view, kBuiltinMasks> kMaskNames = {
     "number", "hex", "ip", "uuid", "time", "path"};

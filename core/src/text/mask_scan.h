@@ -71,12 +71,12 @@ class MaskScanner {
  private:
   struct Match {
     bool found = false;
-    MaskKind kind = MaskKind::kNumber;
+    MaskKind kind = MaskKind::number;
     std::size_t end = 0;  // behind the match; without one, the next place to look at
     std::string_view name;
   };
 
-  static Match none(std::size_t next) { return {false, MaskKind::kNumber, next, {}}; }
+  static Match none(std::size_t next) { return {false, MaskKind::number, next, {}}; }
   static Match hit(MaskKind kind, std::size_t end) {
     return {true, kind, end, kMaskNames[static_cast<std::size_t>(kind)]};
   }
@@ -100,31 +100,31 @@ class MaskScanner {
     std::size_t end = letters;
     while (reader_.is(end, kWord)) ++end;
 
-    if (reader_.on(MaskKind::kTime)) {
-      if (const std::size_t stop = times_.match(at)) return hit(MaskKind::kTime, stop);
+    if (reader_.on(MaskKind::time)) {
+      if (const std::size_t stop = times_.match(at)) return hit(MaskKind::time, stop);
     }
     const bool short_hex = end - at <= 8 && reader_.hex_between(at, end);
-    if (short_hex && reader_.on(MaskKind::kUuid)) {
-      if (const std::size_t stop = addresses_.uuid(at, end)) return hit(MaskKind::kUuid, stop);
+    if (short_hex && reader_.on(MaskKind::uuid)) {
+      if (const std::size_t stop = addresses_.uuid(at, end)) return hit(MaskKind::uuid, stop);
     }
-    if (short_hex && reader_.on(MaskKind::kIp)) {
-      if (const std::size_t stop = addresses_.ip(at, end, joint_)) return hit(MaskKind::kIp, stop);
+    if (short_hex && reader_.on(MaskKind::ip)) {
+      if (const std::size_t stop = addresses_.ip(at, end, joint_)) return hit(MaskKind::ip, stop);
     }
-    if (reader_.on(MaskKind::kHex)) {
-      if (const std::size_t stop = hex(at, end, letters)) return hit(MaskKind::kHex, stop);
+    if (reader_.on(MaskKind::hex)) {
+      if (const std::size_t stop = hex(at, end, letters)) return hit(MaskKind::hex, stop);
     }
-    if (reader_.on(MaskKind::kPath) && reader_[end] == ':') {
-      if (const std::size_t stop = paths_.url_or_drive(at, end)) return hit(MaskKind::kPath, stop);
+    if (reader_.on(MaskKind::path) && reader_[end] == ':') {
+      if (const std::size_t stop = paths_.url_or_drive(at, end)) return hit(MaskKind::path, stop);
     }
-    if (!reader_.on(MaskKind::kNumber) || letters == end) return none(end);
-    if (letters == at) return hit(MaskKind::kNumber, number(at));
+    if (!reader_.on(MaskKind::number) || letters == end) return none(end);
+    if (letters == at) return hit(MaskKind::number, number(at));
     return none(letters);
   }
 
   // A digit behind the letters of its word, or behind a placeholder.
   Match rest_of_word(std::size_t at) const {
-    if (reader_.on(MaskKind::kNumber)) {
-      if (reader_.is(at, kDigit)) return hit(MaskKind::kNumber, number(at));
+    if (reader_.on(MaskKind::number)) {
+      if (reader_.is(at, kDigit)) return hit(MaskKind::number, number(at));
       while (reader_.is(at, kLetter)) ++at;
     } else {
       while (reader_.is(at, kWord)) ++at;
@@ -171,28 +171,28 @@ class MaskScanner {
     const unsigned char c = reader_[at];
     if (c == '<') {
       const std::string_view name = reader_.placeholder(at);
-      if (!name.empty()) return {true, MaskKind::kOwn, at + name.size() + 2, name};
+      if (!name.empty()) return {true, MaskKind::own, at + name.size() + 2, name};
       return none(at + 1);
     }
     if (after_word) return none(at + 1);
     std::size_t end = 0;
     if (c == '-' || c == '+') {
-      if (!reader_.on(MaskKind::kNumber) || !reader_.is(at + 1, kDigit)) return none(at + 1);
+      if (!reader_.on(MaskKind::number) || !reader_.is(at + 1, kDigit)) return none(at + 1);
       const Match match = word(at + 1);
-      return match.found && match.kind == MaskKind::kNumber ? match : none(at + 1);
+      return match.found && match.kind == MaskKind::number ? match : none(at + 1);
     }
     if (c == ':') {
-      if (!reader_.on(MaskKind::kIp) || reader_[at + 1] != ':') return none(at + 1);
+      if (!reader_.on(MaskKind::ip) || reader_[at + 1] != ':') return none(at + 1);
       end = joint_ == ':' ? 0 : addresses_.ipv6(at);
-      return end != 0 ? hit(MaskKind::kIp, end) : none(at + 1);
+      return end != 0 ? hit(MaskKind::ip, end) : none(at + 1);
     }
-    if (!reader_.on(MaskKind::kPath)) return none(at + 1);
+    if (!reader_.on(MaskKind::path)) return none(at + 1);
     if (c == '/') {
       if (at > 0 && reader_[at - 1] == '<') return none(at + 1);  // </b>
       // /10.0.0.1:80 is an address behind a slash.
-      if (reader_.on(MaskKind::kIp) && reader_.is(at + 1, kHexDigit)) {
+      if (reader_.on(MaskKind::ip) && reader_.is(at + 1, kHexDigit)) {
         const Match match = word(at + 1);
-        if (match.found && match.kind == MaskKind::kIp) return none(at + 1);
+        if (match.found && match.kind == MaskKind::ip) return none(at + 1);
       }
       end = paths_.posix_path(at);
     } else if (c == '\\') {
@@ -202,7 +202,7 @@ class MaskScanner {
       if (c == '.' && reader_[slash] == '.') ++slash;
       if (reader_[slash] == '/') end = paths_.posix_path(slash);
     }
-    return end != 0 ? hit(MaskKind::kPath, end) : none(at + 1);
+    return end != 0 ? hit(MaskKind::path, end) : none(at + 1);
   }
 
   MaskReader<Text> reader_;
