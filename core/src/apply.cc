@@ -26,7 +26,8 @@ class Removals {
   explicit Removals(const CacheState& state, SlotId opened = 0) : state_(state), opened_(opened) {}
 
   bool has(SlotId id) const {
-    return !gone_.contains(id) && (id == opened_ || state_.slots.find(id) != kNoRow);
+    const bool is_opened = opened_ != 0 && id == opened_;
+    return !gone_.contains(id) && (is_opened || state_.slots.find(id) != kNoRow);
   }
   // False if there is no such slot any more.
   bool remove(SlotId id) { return has(id) && gone_.insert(id).second; }
@@ -34,7 +35,7 @@ class Removals {
 
  private:
   const CacheState& state_;
-  SlotId opened_;
+  SlotId opened_;  // by the event itself; 0: none
   std::set<SlotId> gone_;
 };
 

@@ -297,11 +297,13 @@ TEST_F(NextEvent, IsRefusedIfItsDecisionDoesNotFollow) {
   expect_refused("merges into slot 0", merge_into(0));
   if (!cache.slot(gone)) expect_refused("merges into what went", merge_into(gone));
   expect_refused("takes another slot's exact key", [&](Event& e) { e.item.exact_key = kForeign; });
-  expect_refused("evicts what is not there", evict({next + 5}));
+  for (const SlotId absent : {SlotId{0}, next + 1, ~SlotId{0}}) {
+    expect_refused("evicts what is not there", evict({absent}));
+    expect_refused("folds what is not there", fold({{absent, there}}));
+    expect_refused("folds into what is not there", fold({{there, absent}}));
+  }
   expect_refused("evicts twice", evict({there, there}));
   expect_refused("evicts what it opens", evict({next}));
-  expect_refused("folds what is not there", fold({{next + 5, there}}));
-  expect_refused("folds into what is not there", fold({{there, next + 5}}));
   expect_refused("folds into itself", fold({{there, there}}));
   expect_refused("folds what it opens", fold({{next, there}}));
   expect_refused("folds twice", fold({{there, other}, {there, other}}));
@@ -337,11 +339,16 @@ TEST_F(NextEvent, OfEveryOtherKindIsCheckedToo) {
   };
   expect_refused("erases nothing", other(EventKind::erase, {}, {}), Error::bad_request);
   expect_refused("erases two", other(EventKind::erase, {there, there + 1}, {}), Error::bad_request);
-  expect_refused("erases what is not there", other(EventKind::erase, {1'000'000}, {}));
-  expect_refused("expires what is not there", other(EventKind::expire, {there, 1'000'000}, {}));
+  const SlotId next = cache.stats().next_id;
+  for (const SlotId absent : {SlotId{0}, next, SlotId{1'000'000}, ~SlotId{0}}) {
+    SCOPED_TRACE(absent);
+    expect_refused("erases what is not there", other(EventKind::erase, {absent}, {}));
+    expect_refused("expires what is not there", other(EventKind::expire, {there, absent}, {}));
+    expect_refused("folds nothing", other(EventKind::consolidate, {}, {{absent, there}}));
+    expect_refused("folds into nothing", other(EventKind::consolidate, {}, {{there, absent}}));
+  }
   expect_refused("expires twice", other(EventKind::expire, {there, there}, {}));
   expect_refused("folds itself", other(EventKind::consolidate, {}, {{there, there}}));
-  expect_refused("folds nothing", other(EventKind::consolidate, {}, {{there, 1'000'000}}));
   expect_refused(
       "sets nothing", [](Event& e) { e.kind = EventKind::config; }, Error::bad_request);
   expect_refused(
