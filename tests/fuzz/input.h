@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dpcache/dpcache.h"
+#include "numerics.h"
 
 namespace dpcache::fuzz {
 
@@ -21,16 +22,20 @@ inline void require(bool holds, const char* what, const std::string& detail = ""
   std::abort();
 }
 
-// Reads bytes one by one; zeros when there are no more.
+// Reads bytes one by one; when there are no more, goes on with numbers that follow from them, so
+// that a short input makes a long run.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
 
-  bool more() const { return left_ != 0; }
   std::uint8_t byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *data_++;
+    if (left_ != 0) {
+      --left_;
+      rest_ = dpcache::mix64(rest_ ^ *data_);
+      return *data_++;
+    }
+    rest_ = dpcache::mix64(rest_);
+    return static_cast<std::uint8_t>(rest_ >> 56U);
   }
   std::size_t below(std::size_t n) { return byte() % n; }
   bool flag() { return byte() % 2 == 1; }
@@ -68,6 +73,7 @@ class Input {
  private:
   const std::uint8_t* data_;
   std::size_t left_;
+  std::uint64_t rest_ = 0;
 };
 
 inline void change_from(Input& input, Config& config) {

@@ -35,20 +35,14 @@ class Run {
   }
 
   void step() {
-    const std::size_t op = input_.below(16);
+    const std::size_t op = input_.below(64);
     time_ += static_cast<std::int64_t>(input_.below(8)) - 1;
-    if (op < 10) return observe();
-    if (op < 12) return ask();
-    switch (op) {
-      case 12:
-        return erase();
-      case 13:
-        return consolidate();
-      case 14:
-        return configure();
-      default:
-        return reload();
-    }
+    if (op < 4) return erase();
+    if (op < 7) return consolidate();
+    if (op < 9) return configure();
+    if (op < 10) return reload();  // takes longest
+    if (op < 14) return ask();
+    observe();
   }
 
   void finish() {
@@ -179,7 +173,7 @@ class Run {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   dpcache::fuzz::Input input(data, size);
   dpcache::Run run(input, dpcache::fuzz::config_from(input));
-  for (int i = 0; i < 100 && input.more(); ++i) run.step();
+  for (int i = 0; i < 60; ++i) run.step();
   run.finish();
   return 0;
 }
