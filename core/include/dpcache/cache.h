@@ -84,11 +84,10 @@ struct BatchResult {
 };
 
 // Costs: N slots, d floats a key, v floats a value. A scan reads N d floats.
-// Memory: about 4 (d' + v') + 120 bytes a slot, ' meaning rounded up to 16, and its payload and exact
-// keys; with key sums 8 d more, with ValueUpdate::mean 8 v more.
-// Thread rule: const calls may run together; a call that is not const must run alone.
-// Time is an argument: nothing here reads a clock. Nothing throws on data, logs or aborts. On any
-// error the cache is as it was.
+// Memory: about 4 (d' + v') + 120 bytes a slot, ' meaning rounded up to 16, and its payload and
+// exact keys; with key sums 8 d more, with ValueUpdate::mean 8 v more. Thread rule: const calls may
+// run together; a call that is not const must run alone. Time is an argument: nothing here reads a
+// clock. Nothing throws on data, logs or aborts. On any error the cache is as it was.
 class Cache {
  public:
   // bad_config: see check().
