@@ -1,7 +1,7 @@
 // Times the memory's own work at several sizes, beside the time that reading its keys takes.
 //
-// The caches are made by replaying recorded allocations, which scores nothing, so that 100,000 slots
-// take no minutes to make. Keys are random directions; queries are a key with a little noise.
+// The caches are made by replaying recorded allocations, which scores nothing, so that 100,000
+// slots take no minutes to make. Keys are random directions; queries are a key with a little noise.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -61,8 +61,9 @@ Cache& cache_of(const benchmark::State& state) {
   auto at = caches.find(size);
   if (at == caches.end()) {
     caches.clear();  // one at a time: 100,000 x 768 takes 300 MB
-    at = caches.emplace(size, make_cache(static_cast<std::uint32_t>(size.first),
-                                         static_cast<std::size_t>(size.second)))
+    at = caches
+             .emplace(size, make_cache(static_cast<std::uint32_t>(size.first),
+                                       static_cast<std::size_t>(size.second)))
              .first;
   }
   return at->second;
@@ -76,8 +77,8 @@ std::vector<float> near_slots(const Cache& cache, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto slot = cache.slot(dpcache::mix64(i) % cache.size() + 1);
     for (std::size_t d = 0; d < dimension; ++d) {
-      out.push_back(slot->key[d] + 0.2F * noise[i * dimension + d] /
-                                       static_cast<float>(dimension / 8));
+      out.push_back(slot->key[d] +
+                    0.2F * noise[i * dimension + d] / static_cast<float>(dimension / 8));
     }
   }
   return out;
@@ -194,9 +195,12 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark("normalise", normalise)->Args({dimension, 1});
     for (std::int64_t slots : {1'000, 10'000, 100'000}) {
       const std::pair<const char*, void (*)(benchmark::State&)> all[] = {
-          {"read_bandwidth", read_bandwidth}, {"nearest", nearest},
-          {"score_top_10", score_top_10},     {"observe_merge", observe_merge},
-          {"read_mix", read_mix},             {"save", save},
+          {"read_bandwidth", read_bandwidth},
+          {"nearest", nearest},
+          {"score_top_10", score_top_10},
+          {"observe_merge", observe_merge},
+          {"read_mix", read_mix},
+          {"save", save},
           {"load", load}};
       for (const auto& [name, function] : all) {
         benchmark::RegisterBenchmark(name, function)
