@@ -78,11 +78,10 @@ void Collector::remember(const Decision& decision) {
     into.count += was.count;
     into.last = std::max(into.last, was.last);
   }
-  for (const auto slot : decision.evicted) seen_.erase(slot);
   if (seen_.size() > 2 * session_.cache().size() + kPage) forget_gone();
 }
 
-// Slots expire without a decision that names them.
+// Slots that were evicted or have expired. A pass now and then costs less than a search for each.
 void Collector::forget_gone() {
   std::erase_if(seen_, [this](const auto& entry) { return !session_.cache().slot(entry.first); });
 }

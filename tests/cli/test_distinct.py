@@ -201,6 +201,10 @@ class Sameness(CommandLineTest):
         self.assertEqual(self.count("--mask", "none", "--tau", "0", "--pattern", "digit=[1-4]",
                                     "--pattern", r"nothing=\b", stdin=lines), 1)
 
+    def test_an_own_pattern_that_can_match_nothing_at_a_place_still_matches_elsewhere(self):
+        self.assertEqual(self.count("--mask", "none", "--tau", "0", "--pattern", r"n=[0-9]*\b",
+                                    stdin=b"job 12 is done\njob 345 is done\n"), 1)
+
     def test_another_seed_or_dimension_changes_vectors_not_exact_repeats(self):
         lines = LOG + LOG
         for arguments in (["--seed", "7"], ["--dimension", "64"], ["--dimension", "4096"]):

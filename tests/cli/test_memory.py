@@ -119,6 +119,8 @@ class Settings(CommandLineTest):
         self.assertNotIn("tau", config)
         self.assertEqual(config["gate"], {"a": 9, "b": 0.3})
         self.ok("distinct", "--memory", "m", "--m0", "8", stdin=DAY2)  # its budget is still fixed
+        self.ok("distinct", "--memory", "m", "--tau", "0.3", stdin=DAY2)
+        self.assertNotIn("gate", self.inspect("m")["config"])
 
     def test_what_cannot_change_is_refused(self):
         self.ok("distinct", "--memory", "m", stdin=DAY1)

@@ -30,9 +30,10 @@ class Query(CommandLineTest):
         self.assertGreater(float(result.lines[0][1]), 0.17)
 
     def test_one_unknown_among_several_is_exit_code_1(self):
-        result = self.run_dpcache("query", "--memory", "m", "-k", "0", "user alice logged in", "zebras graze")
+        result = self.run_dpcache("query", "--memory", "m", "-k", "0", "user alice logged in", "zebras graze",
+                                 "user alice logged in")
         self.assertEqual(result.code, 1)
-        self.assertEqual([line[0] for line in result.lines], [b"known", b"unknown"])
+        self.assertEqual([line[0] for line in result.lines], [b"known", b"unknown", b"known"])
 
     def test_lines_of_standard_input(self):
         result = self.ok("query", "--memory", "m", "--json", stdin=b"user alice logged in\r\ndisk sda7 is 1 % full")
@@ -88,6 +89,9 @@ class Query(CommandLineTest):
         self.fails(2, "query", "text", says=b"--memory")
         self.fails(4, "query", "--memory", "gone", "text", says=b"gone: cannot be opened")
         self.fails(4, "query", "--memory", "v", "text", says=b"v: ")
+        os.mkfifo(self.path("fifo"))
+        for arguments in (["query", "--memory", "fifo", "text"], ["inspect", "fifo"], ["verify", "fifo"]):
+            self.fails(4, *arguments, says=b"fifo: is not a regular file")
         self.fails(3, "query", "--memory", "m", "--vector", "q.npy", says=b"q.npy: has vectors of length 3")
         self.fails(4, "query", "--memory", "v", "--vector", "q.npy", says=b"v: holds vectors made by 'e'")
         self.fails(3, "query", "--memory", "v", "--encoder", "e", "--vector", "q.npy", says=b"q.npy: row 2: ")
