@@ -448,6 +448,8 @@ TEST(Masks, HostileTextsAreReadInLinearTime) {
            "1/",
            "1/1/",
            "(/",
+           "-/",
+           "~/-",
            "(/.",
            "\"/",
            " /",
