@@ -61,10 +61,10 @@ TEST(Lies, AreToldToAReaderThatTakesTheSameFileUnchanged) {
 
 TEST(Lies, AboutTheHeadersLengthAreRefused) {
   const Bytes file = full_cache().save();
-  for (const std::uint64_t length :
-       {std::uint64_t{0}, std::uint64_t{1}, file.size() - 8 + 1, std::uint64_t{file.size()},
-        std::uint64_t{100'000'001}, std::uint64_t{1} << 32U, std::uint64_t{1} << 63U,
-        ~std::uint64_t{0}, ~std::uint64_t{0} - 7}) {
+  const std::uint64_t size = file.size();
+  for (const std::uint64_t length : std::vector<std::uint64_t>{
+           0, 1, size - 8 + 1, size, 100'000'001, std::uint64_t{1} << 32U, std::uint64_t{1} << 63U,
+           ~std::uint64_t{0}, ~std::uint64_t{0} - 7}) {
     Bytes lie = file;
     std::memcpy(lie.data(), &length, sizeof length);
     testing::seal(lie);
@@ -320,9 +320,10 @@ TEST(Lies, AboutCountersAreRefused) {
   const auto counters = MemoryFile::Json::parse(
       MemoryFile(full_cache().save()).metadata["dpcache.counters"].get<std::string>());
   ASSERT_EQ(counters.size(), 9U);
-  for (const auto& [name, value] : counters.items()) {
-    const auto number = value.get<std::uint64_t>();
-    const auto expect = [&, &name = name](MemoryFile::Json lie) {
+  for (const auto& entry : counters.items()) {
+    const std::string name = entry.key();
+    const auto number = entry.value().get<std::uint64_t>();
+    const auto expect = [&](const MemoryFile::Json& lie) {
       expect_lie_refused(name + " = " + lie.dump(), [&](MemoryFile& file) {
         MemoryFile::Json changed = counters;
         if (lie.is_discarded()) {
