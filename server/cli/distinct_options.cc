@@ -46,8 +46,8 @@ void add_memory_options(OptionAdder& add, DistinctOptions& to) {
   add.flag("--seen-only", to.which, Which::seen, "only items that this run has seen");
   add.duration("--ttl", to.cache.ttl_ms,
                "forget an item so long after its first line:\n90s, 36h, 7d");
-  add.number("--time", "MS", to.time,
-             "the time of all lines, in milliseconds since\n1970, instead of the clock");
+  add.time("--time", to.time,
+           "the time of all lines, in milliseconds since\n1970, instead of the clock");
 }
 
 void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
@@ -58,8 +58,8 @@ void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
       "default " +
           shortest(kTextTau) + " for text, " + shortest(kDefaultTau) +
           " for vectors; a\nsimilarity of 0.9 is a novelty of 0.1");
-  add.repeated("--gate", "A,B", "a learned gate instead: new if novelty > B",
-               [&to](const auto& text) { to.cache.gate = parse_gate(text); });
+  add.add("--gate", "A,B", "a learned gate instead: new if novelty > B",
+          [&to](const auto& text) { to.cache.gate = parse_gate(text); });
   add.text("--mask", "NAMES", to.encoder.masks,
            "what may vary: number,hex,ip,uuid,time,path;\nall (default) or none");
   add.repeated("--pattern", "NAME=REGEX", "an own mask (RE2 syntax); may be repeated",

@@ -70,6 +70,7 @@ std::vector<OwnMask> kept_masks(const Cache& memory) {
 
 std::vector<Pattern> compile(const std::vector<OwnMask>& masks) {
   std::vector<Pattern> patterns;
+  patterns.reserve(masks.size());
   for (const auto& mask : masks) patterns.push_back({mask.name, mask.regex, searcher(mask)});
   return patterns;
 }

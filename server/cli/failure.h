@@ -16,7 +16,7 @@ enum class Exit : int {
   input = 3,      // an input file is missing, unreadable or not what was expected
   memory = 4,     // the memory file cannot be read, written or used with these settings
   output = 5,     // standard output cannot be written
-  resources = 6,  // out of memory
+  resources = 6,  // out of memory, or a fault of this program
 };
 
 // A message of one line, "subject: what (what to do)"; main puts the program's name before it.

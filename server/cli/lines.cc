@@ -54,8 +54,8 @@ std::string_view LineReader::take_rest() {
 // a small one after a long line.
 void LineReader::make_room() {
   const auto kept = end_ - begin_;
-  if (kept > kMaxLine) {
-    throw Failure(Exit::input, input_.title() + ": has a line of more than 1 GiB (is it text?)");
+  if (kept >= kMaxLine) {
+    throw Failure(Exit::input, input_.title() + ": has a line of 1 GiB or more (is it text?)");
   }
   auto wanted = capacity_;
   if (kept == capacity_) {

@@ -16,7 +16,7 @@ class LineReader {
   explicit LineReader(Input input);
 
   // The next line that ends in a newline, without it; valid until the next call. False at the end
-  // for now. Throws Failure(input) for a line of more than kMaxLine bytes.
+  // for now. Throws Failure(input) for a line of kMaxLine bytes or more.
   bool next(std::string_view& line);
   // The same, for input that does not grow: what stands behind the last newline is a line too.
   // After a signal it is not, as it may be half a line.

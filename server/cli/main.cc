@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <exception>
 #include <new>
 #include <string>
 #include <variant>
@@ -51,6 +52,9 @@ Ending run(int argc, const char* const* argv) {
     return {Exit::ok, SIGPIPE};
   } catch (const std::bad_alloc&) {
     return fail(Exit::resources, "out of memory (nothing was saved)");
+  } catch (const std::exception& error) {
+    return fail(Exit::resources, std::string("a fault of this program: ") + error.what() +
+                                     " (nothing was saved; please report it)");
   }
 }
 

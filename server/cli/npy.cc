@@ -158,7 +158,7 @@ void NpyReader::read_header(OneAxis one_axis) {
       !std::string_view(start.data(), 8).starts_with(kNpyMagic)) {
     fail(input_, "is not a .npy file");
   }
-  const int version = start[6];
+  const auto version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) {
     fail(input_, "is .npy version " + std::to_string(version) + "; versions 1, 2 and 3 are known");
   }

@@ -10,6 +10,7 @@
 
 #include "cli/failure.h"
 #include "cli/numbers.h"
+#include "dpcache/config.h"
 
 namespace dpcache::cli {
 
@@ -32,6 +33,14 @@ class OptionAdder {
     return *this;
   }
 
+  // Hands the option's text to `take`.
+  CLI::Option* add(const std::string& names, const std::string& value, const std::string& help,
+                   const std::function<void(const std::string&)>& take) {
+    return app_.add_option_function<std::string>(names, take, help)
+        ->option_text(value)
+        ->group(group_);
+  }
+
   template <class T>
   CLI::Option* number(const std::string& names, const char* value, T& to, const std::string& help) {
     return add(names, value, help, [&to, name = shown(names)](const std::string& text) {
@@ -43,6 +52,17 @@ class OptionAdder {
                         const std::string& help) {
     return add(names, "TIME", help, [&to, name = shown(names)](const std::string& text) {
       to = parse_duration(text, name);
+    });
+  }
+
+  // Milliseconds since 1970, as far as a memory can hold them.
+  CLI::Option* time(const std::string& names, std::optional<std::int64_t>& to,
+                    const std::string& help) {
+    return add(names, "MS", help, [&to, name = shown(names)](const std::string& text) {
+      to = parse_number<std::int64_t>(text, name);
+      if (*to < -kMaxInteger || *to > kMaxInteger) {
+        throw Failure(Exit::usage, name + ": '" + text + "' is not within 2^53 of 0");
+      }
     });
   }
 
@@ -82,11 +102,11 @@ class OptionAdder {
 
   // May be given more than once.
   CLI::Option* repeated(const std::string& names, const char* value, const std::string& help,
-                        std::function<void(const std::string&)> take) {
+                        const std::function<void(const std::string&)>& take) {
     return app_
         .add_option_function<std::vector<std::string>>(
             names,
-            [take = std::move(take)](const std::vector<std::string>& all) {
+            [take](const std::vector<std::string>& all) {
               for (const auto& one : all) take(one);
             },
             help)
@@ -100,13 +120,6 @@ class OptionAdder {
   static std::string shown(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
  private:
-  CLI::Option* add(const std::string& names, const std::string& value, const std::string& help,
-                   std::function<void(const std::string&)> take) {
-    return app_.add_option_function<std::string>(names, std::move(take), help)
-        ->option_text(value)
-        ->group(group_);
-  }
-
   CLI::App& app_;
   std::string group_ = "Options";
 };

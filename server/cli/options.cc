@@ -146,7 +146,7 @@ class Parser {
     add.text("--encoder", "NAME", query_.made_by, "what made the vectors");
     add.repeated("--pattern", "NAME=REGEX", "an own mask, where the memory does not name it",
                  [this](const auto& text) { query_.own.push_back(parse_own_mask(text)); });
-    add.number("--time", "MS", query_.time, "ask as of then, instead of now");
+    add.time("--time", query_.time, "ask as of then, instead of now");
   }
 
   Command finish_distinct(const Arguments& arguments) {

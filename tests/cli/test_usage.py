@@ -48,6 +48,8 @@ class Usage(CommandLineTest):
                 (b"--seen-only needs --memory", "distinct", "--seen-only"),
                 (b"--ttl: '5' is not a duration", "distinct", "--ttl", "5"),
                 (b"--ttl: ", "distinct", "--ttl", "99999999999999w"),
+                (b"--time: ", "distinct", "--time", "9007199254740992"),
+                (b"--time: 'now' is not a whole number", "query", "--memory", "m", "--time", "now", "x"),
                 (b"--m0 has no effect", "distinct", "--m0", "5"),
                 (b"--beta and --eta have no effect", "distinct", "--budget", "fixed", "--beta", "5"),
                 (b"--shrink has no effect", "distinct", "--shrink", "merge"),
