@@ -114,11 +114,11 @@ RecentVectors::RecentVectors(const Encoder& encoder)
     : encoder_(encoder),
       dimension_(encoder.config().dimension),
       entries_(std::bit_floor(std::min(kMostEntries, kMostBytes / (dimension_ * sizeof(float))))),
-      vectors_((entries_.size() + 1) * dimension_) {}
+      vectors_(std::make_unique_for_overwrite<float[]>((entries_.size() + 1) * dimension_)) {}
 
 std::span<const float> RecentVectors::of(std::string_view text) {
   const auto vector = [this](std::size_t at) {
-    return std::span<float>(vectors_).subspan(at * dimension_, dimension_);
+    return std::span<float>(vectors_.get() + at * dimension_, dimension_);
   };
   const auto encode = [&](std::size_t at) {
     if (const auto status = encoder_.encode(text, vector(at)); !status) refuse(status);

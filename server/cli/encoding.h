@@ -3,6 +3,7 @@
 #define DPCACHE_CLI_ENCODING_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +48,9 @@ class RecentVectors {
   const Encoder& encoder_;
   std::size_t dimension_;
   std::vector<Entry> entries_;  // by hash; a newer text takes the place of an older one
-  std::vector<float> vectors_;  // (entries + 1, dimension); the last one is for long texts
+  // (entries + 1, dimension); the last one is for long texts. Pages that are not used take no
+  // memory.
+  std::unique_ptr<float[]> vectors_;
 };
 
 }  // namespace dpcache::cli

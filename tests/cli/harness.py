@@ -139,6 +139,17 @@ class CommandLineTest(unittest.TestCase):
         out, err = process.communicate(timeout=TIMEOUT)
         return Result(process.returncode, out, err)
 
+    def as_nobody(self):
+        """Options for run_dpcache that take root's rights away, under which no file is unreadable."""
+        if os.geteuid() != 0:
+            return {}
+        options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        try:
+            subprocess.run([PROGRAM, "--version"], stdout=subprocess.DEVNULL, check=True, **options)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("the program is in a folder that only root may enter")
+        return options
+
     def inspect(self, name):
         return json.loads(self.ok("inspect", "--json", "--top", "1000000", name).out)
 
@@ -181,11 +192,6 @@ def limit_file_size(size):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     return limit
-
-
-def as_nobody():
-    """Options for run_dpcache that take root's rights away, under which no file is unreadable."""
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 def npy(rows, descr="<f4", version=1, fortran=False, shape=None):

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import SIGPIPE, CommandLineTest, as_nobody, limit_file_size
+from harness import PROGRAM, SIGPIPE, CommandLineTest, environment, limit_file_size
 
 KINDS = (b"disk sda%d is nearly full", b"user %d logged in", b"backup number %d has finished in time",
          b"fan %d stopped turning", b"a packet of %d bytes was dropped by the firewall")
@@ -110,7 +110,7 @@ class BadFiles(CommandLineTest):
         self.write("secret.log", LINES)
         os.chmod(self.path("secret.log"), 0)
         self.fails(3, "distinct", "secret.log", says=b"secret.log: cannot be opened: Permission denied",
-                   **as_nobody())
+                   **self.as_nobody())
 
     def test_a_name_cannot_command_the_terminal_or_break_the_line(self):
         result = self.fails(3, "distinct", "no\x1b[31m\nsuch")
@@ -215,7 +215,6 @@ class Output(CommandLineTest):
 
     def test_a_shell_pipeline_with_head_works(self):
         self.big()
-        from harness import PROGRAM, environment
         done = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" distinct --assign big.log | head -n 1; '
                                'echo "${PIPESTATUS[0]}"', PROGRAM], cwd=self.folder, env=environment(),
                               capture_output=True, check=True)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CommandLineTest, as_nobody, limit_file_size
+from harness import CommandLineTest, limit_file_size
 
 DAY1 = b"disk sda1 is full\nbackup finished in time\ndisk sdb2 is full\n"
 DAY2 = b"backup finished in time\nfan 3 has stopped\ndisk sdc1 is full\n"
@@ -187,22 +187,22 @@ class Files(CommandLineTest):
     def test_without_the_right_to_write(self):
         self.ok("distinct", "--memory", "m", stdin=DAY1)
         os.chmod(self.path("m"), 0o444)
-        self.fails(4, "distinct", "--memory", "m", stdin=DAY2, says=b"Permission denied", **as_nobody())
+        self.fails(4, "distinct", "--memory", "m", stdin=DAY2, says=b"Permission denied", **self.as_nobody())
         os.chmod(self.path("m"), 0o666)
         os.chmod(self.folder, 0o755)
         self.fails(4, "distinct", "--memory", "m", stdin=DAY2,
-                   says=b"m: cannot be saved in its folder: Permission denied", **as_nobody())
+                   says=b"m: cannot be saved in its folder: Permission denied", **self.as_nobody())
         os.chmod(self.path("m"), 0)
         self.fails(4, "query", "--memory", "m", "x", says=b"m: cannot be opened: Permission denied",
-                   **as_nobody())
+                   **self.as_nobody())
 
     def test_reading_needs_no_right_to_write(self):
         self.ok("distinct", "--memory", "m", stdin=DAY1)
         os.chmod(self.path("m"), 0o444)
         os.chmod(self.folder, 0o555)
         self.assertEqual(self.run_dpcache("query", "--memory", "m", "disk sda1 is full",
-                                          **as_nobody()).code, 0)
-        self.assertEqual(self.run_dpcache("verify", "m", **as_nobody()).code, 0)
+                                          **self.as_nobody()).code, 0)
+        self.assertEqual(self.run_dpcache("verify", "m", **self.as_nobody()).code, 0)
 
     def test_a_full_disk_leaves_the_old_memory(self):
         self.ok("distinct", "--memory", "m", stdin=DAY1)
