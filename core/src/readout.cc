@@ -189,10 +189,11 @@ Stats Cache::stats() const noexcept {
 
 std::string Cache::warning() const {
   constexpr double kLoose = 0.8;          // merges whatever has a cosine of .2: near chance
+  constexpr double kSuspect = 0.5;        // below this, one slot rather means one item
   constexpr std::uint64_t kEnough = 100;  // items before the counts say anything
   const auto tau = static_cast<double>(threshold(state_->config));
   const Counters& counters = state_->counters;
-  if (counters.items >= kEnough && counters.allocations == 1) {
+  if (counters.items >= kEnough && counters.allocations == 1 && tau > kSuspect) {
     return format(
         "tau = %.3g merged all %.0f items into one slot: it is a novelty (1 - cosine), smaller is "
         "stricter",

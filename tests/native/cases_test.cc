@@ -187,6 +187,7 @@ TEST(Thresholds, ThatLookWrongAreWarnedAbout) {
   Cache strict = testing::make_cache(testing::plain_config(8, 0.0F));
   Cache loose = testing::make_cache(testing::plain_config(8, .79F));
   Cache fine = testing::make_cache(testing::plain_config(8, .2F));
+  Cache alike = testing::make_cache(testing::plain_config(8, .4F));
   const streams::Rule noisy{5, 8, 6, .05F};
   Vector narrow(8, 1.0F);
   for (std::uint64_t t = 0; t < 200; ++t) {
@@ -196,10 +197,12 @@ TEST(Thresholds, ThatLookWrongAreWarnedAbout) {
     narrow[t % 8] += .01F;
     observe(loose, narrow);
     observe(fine, noisy.key(t));
+    observe(alike, {1, 2, 3, 4, 5, 6, 7, 8});
   }
   EXPECT_NE(strict.warning(), "");
   EXPECT_NE(loose.warning(), "");
   EXPECT_EQ(fine.warning(), "");
+  EXPECT_EQ(alike.warning(), "");  // a stream of one item is no fault of the threshold
   EXPECT_NE(strict.warning().find("novelty"), std::string::npos);
 }
 
