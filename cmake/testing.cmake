@@ -33,6 +33,13 @@ function(dpcache_own_test target)
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion;-Wno-shorten-64-to-32>)
 endfunction()
 
+# A wasm program for Node.js that reads the files of this machine and hands on its exit code.
+# -O1 links in 1 s instead of 14: the code is optimised already, wasm-opt would polish it.
+function(dpcache_run_in_node target)
+  target_link_options(${target} PRIVATE -O1 -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1
+    -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB)
+endfunction()
+
 # dpcache_test(NAME SOURCES file... [WASM] [THREADS] [LONG] [LIBRARIES library...])
 # One test program from files of tests/. WASM: is built and run in wasm too. THREADS: runs under the
 # thread sanitizer too. LONG: only scripts/test --all runs it. A test sees the library's insides
@@ -56,9 +63,7 @@ function(dpcache_test name)
     set(properties TIMEOUT 3600 LABELS long)
   endif()
   if(EMSCRIPTEN)
-    # -O1 links in 1 s instead of 14: the code is optimised already, wasm-opt would polish it.
-    target_link_options(${target} PRIVATE -O1 -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1
-      -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB)
+    dpcache_run_in_node(${target})
     add_test(NAME ${name} COMMAND ${target} --gtest_brief=1)
     set_tests_properties(${name} PROPERTIES ${properties})
   else()
