@@ -291,6 +291,28 @@ TEST(Divide, RoundsTheQuotientInDoubleAndThenOnceToFloat) {
   });
 }
 
+// Quotients half way between two floats, where a product with the inverse goes the wrong way.
+TEST(Divide, RoundsAsADivisionAndNotAsAProductWithTheInverse) {
+  testing::on_every_target([] {
+    Random random(9);
+    int inverse_differs = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const float below = 1.5F + 0.49F * random.number();
+      const double half_way =
+          (static_cast<double>(below) + static_cast<double>(std::nextafter(below, 2.0F))) / 2;
+      const std::vector<float> x(16, 1.5F + 0.49F * random.number());
+      const double divisor = static_cast<double>(x[0]) / half_way;
+      const auto expected = static_cast<float>(static_cast<double>(x[0]) / divisor);
+      inverse_differs +=
+          expected != static_cast<float>(static_cast<double>(x[0]) * (1.0 / divisor));
+      std::vector<float> out(16);
+      kernels::divide(x.data(), divisor, x.size(), out.data());
+      for (float quotient : out) ASSERT_EQ(bits(quotient), bits(expected));
+    }
+    EXPECT_GT(inverse_differs, 100);
+  });
+}
+
 TEST(Accumulate, HasTheBitsOfThePlainLoop) {
   on_every_input([](const Pair& pair) {
     for (const double weight : {1.0, 0.1, 1e-300, -3.0}) {
