@@ -26,7 +26,7 @@ def main() -> int:
         str(ROOT / "build/release/bench/micro"),
         f"--benchmark_repetitions={options.repetitions}",
         "--benchmark_report_aggregates_only=true",
-        "--benchmark_enable_random_interleaving=false",
+        "--benchmark_min_time=0.2",
         f"--benchmark_filter={options.filter}",
         "--benchmark_format=json",
     ]
