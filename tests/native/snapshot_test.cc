@@ -159,7 +159,7 @@ TEST(Damage, OfALengthIsRefused) {
     EXPECT_EQ(Cache::load(std::span(file).first(length)).status.code, Error::bad_snapshot)
         << "cut to " << length << " of " << file.size();
   }
-  for (const std::size_t more : {1, 8, 64, 5000}) {
+  for (const std::size_t more : {1U, 8U, 64U, 5000U}) {
     for (const std::byte junk : {std::byte{0}, std::byte{' '}, std::byte{0xFF}}) {
       Bytes longer = file;
       longer.insert(longer.end(), more, junk);
