@@ -19,8 +19,8 @@ export interface Store {
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /**
    * `bytes` as Cache.save() gives them; they are not used after the call has returned.
-   * `conflict`, `full` (disk or quota), `forbidden`, `busy` (the command line holds the file),
-   * `bad_snapshot` (that is no memory), `unavailable`. After an error the old memory is there.
+   * `conflict`, `full` (disk or quota), `bad_snapshot` (that is no memory), `unavailable` (not
+   * allowed, or the command line holds the file). After an error the old memory is there.
    */
   write(bytes: Uint8Array, options?: WriteOptions): Promise<void>;
   /** Forgets the memory, whoever wrote it. */
@@ -28,28 +28,21 @@ export interface Store {
 }
 
 // The checksum in a memory's header, which covers every byte: equal stamps are equal memories.
-// Nothing if the bytes are no memory. `read` gives a part of the file.
-export async function stampOf(
-  size: number,
-  read: (from: number, to: number) => Uint8Array | Promise<Uint8Array>,
-): Promise<string | undefined> {
-  if (size < 8) return undefined;
-  const head = await read(0, 8);
+// Nothing if the bytes are no memory.
+export function stampOf(bytes: Uint8Array): string | undefined {
+  const header = headerRange(bytes.byteLength, bytes.subarray(0, 8));
+  return header && stampIn(bytes.subarray(...header));
+}
+
+// Where the header stands in a file of `size` bytes that begins with `head`; nothing if it cannot
+// be a memory.
+export function headerRange(size: number, head: Uint8Array): [number, number] | undefined {
   if (head.byteLength < 8) return undefined;
   const length = new DataView(head.buffer, head.byteOffset).getBigUint64(0, true);
-  if (length > BigInt(size - 8)) return undefined;
-  return stampIn(await read(8, 8 + Number(length)));
+  return length <= BigInt(size - 8) ? [8, 8 + Number(length)] : undefined;
 }
 
-// The same for bytes at hand.
-export function stampOfBytes(bytes: Uint8Array): string | undefined {
-  if (bytes.byteLength < 8) return undefined;
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
-  if (length > BigInt(bytes.byteLength - 8)) return undefined;
-  return stampIn(bytes.subarray(8, 8 + Number(length)));
-}
-
-function stampIn(header: Uint8Array): string | undefined {
+export function stampIn(header: Uint8Array): string | undefined {
   try {
     const json = JSON.parse(new TextDecoder().decode(header)) as {
       __metadata__?: Record<string, unknown>;
@@ -67,7 +60,7 @@ export function stampToWrite(bytes: Uint8Array): string {
   if (!(bytes instanceof Uint8Array)) {
     throw new DpcacheError('bad_snapshot', 'a Uint8Array is needed, as save() gives it');
   }
-  const stamp = stampOfBytes(bytes);
+  const stamp = stampOf(bytes);
   if (stamp === undefined) {
     throw new DpcacheError('bad_snapshot', 'these bytes are not a memory (pass what save() gives)');
   }
@@ -89,7 +82,7 @@ export function storageError(place: string, error: unknown): DpcacheError {
     return new DpcacheError('full', `${place}: no room is left (${message || 'quota exceeded'})`);
   }
   if (name === 'SecurityError' || name === 'NotAllowedError') {
-    return new DpcacheError('forbidden', `${place}: not allowed here (${message})`);
+    return new DpcacheError('unavailable', `${place}: not allowed here (${message})`);
   }
   return new DpcacheError('unavailable', `${place}: ${message || name}`);
 }

@@ -1,6 +1,14 @@
 // A memory as a file in the origin private file system, or in a folder that the user chose.
 import { DpcacheError } from './errors.js';
-import { conflict, stampOf, stampToWrite, storageError, type Store } from './store-contract.js';
+import {
+  conflict,
+  headerRange,
+  stampIn,
+  stampOf,
+  stampToWrite,
+  storageError,
+  type Store,
+} from './store-contract.js';
 
 // Not in the types of a window: workers have it, and Safari before 26 has nothing else.
 interface SyncAccessHandle {
@@ -62,7 +70,7 @@ class OpfsStore implements Store {
         return undefined;
       }
       const bytes = new Uint8Array(await file.arrayBuffer());
-      this.#seen = (await stampOfFile(file)) ?? '';
+      this.#seen = stampOf(bytes) ?? '';
       return bytes;
     });
   }
@@ -72,7 +80,8 @@ class OpfsStore implements Store {
     const own = bytes.slice(); // the caller may reuse its bytes while we wait
     await this.#alone(async () => {
       const file = await this.#file();
-      if (file && ((await stampOfFile(file)) ?? '') !== this.#seen) throw conflict(this.#place);
+      const there = file && ((await stampOfFile(file)) ?? '');
+      if (there !== undefined && there !== this.#seen) throw conflict(this.#place);
       await this.#replace(own);
       this.#seen = stamp;
     });
@@ -91,7 +100,8 @@ class OpfsStore implements Store {
 
   async #file(): Promise<File | undefined> {
     try {
-      return await (await this.#directory.getFileHandle(this.#name)).getFile();
+      const file = await (await this.#directory.getFileHandle(this.#name)).getFile();
+      return file.size > 0 ? file : undefined; // empty: a first write was cut off
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -99,26 +109,34 @@ class OpfsStore implements Store {
   }
 
   async #replace(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    // createWritable writes aside by itself, but makes the empty file at once if there is none.
+    // createWritable writes aside by itself, but first makes an empty file if there is none. So
+    // that is only for file systems that cannot move.
     const temporary = `.${this.#name}.dpcache-tmp`;
-    const handle: FileHandle = await this.#directory.getFileHandle(temporary, { create: true });
-    if (!handle.move || !(handle.createWritable ?? handle.createSyncAccessHandle)) {
-      await this.#directory.removeEntry(temporary);
-      throw new DpcacheError(
-        'unavailable',
-        `${this.#place}: this browser cannot write here (use a worker, or openIndexedDB)`,
-      );
-    }
+    const aside: FileHandle = await this.#directory.getFileHandle(temporary, { create: true });
     try {
-      if (handle.createWritable) await writeAside(handle.createWritable(), bytes);
-      else if (handle.createSyncAccessHandle) {
-        await writeInPlace(handle.createSyncAccessHandle(), bytes);
+      if (!aside.move) {
+        const handle: FileHandle = await this.#directory.getFileHandle(this.#name, { create: true });
+        if (!handle.createWritable) throw this.#cannotWrite();
+        await writeAside(handle.createWritable(), bytes);
+        await this.#directory.removeEntry(temporary);
+        return;
       }
-      await handle.move(this.#name);
+      if (aside.createWritable) await writeAside(aside.createWritable(), bytes);
+      else if (aside.createSyncAccessHandle) {
+        await writeThrough(aside.createSyncAccessHandle(), bytes);
+      } else throw this.#cannotWrite();
+      await aside.move(this.#name);
     } catch (error) {
       await this.#directory.removeEntry(temporary).catch(() => undefined);
       throw error;
     }
+  }
+
+  #cannotWrite(): DpcacheError {
+    return new DpcacheError(
+      'unavailable',
+      `${this.#place}: this browser cannot write here (use a worker, or openIndexedDB)`,
+    );
   }
 
   // One tab or worker at a time, from looking to having written.
@@ -146,7 +164,7 @@ async function writeAside(
   }
 }
 
-async function writeInPlace(opening: Promise<SyncAccessHandle>, bytes: Uint8Array): Promise<void> {
+async function writeThrough(opening: Promise<SyncAccessHandle>, bytes: Uint8Array): Promise<void> {
   const access = await opening;
   try {
     access.truncate(0);
@@ -161,11 +179,11 @@ async function writeInPlace(opening: Promise<SyncAccessHandle>, bytes: Uint8Arra
   }
 }
 
-function stampOfFile(file: File): Promise<string | undefined> {
-  return stampOf(
-    file.size,
-    async (from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer()),
-  );
+async function stampOfFile(file: File): Promise<string | undefined> {
+  const part = async (from: number, to: number): Promise<Uint8Array> =>
+    new Uint8Array(await file.slice(from, to).arrayBuffer());
+  const header = headerRange(file.size, await part(0, 8));
+  return header && stampIn(await part(...header));
 }
 
 function isMissing(error: unknown): boolean {
