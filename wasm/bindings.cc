@@ -208,6 +208,7 @@ Status read_key(const Memory& memory, std::vector<float>& own, std::span<const f
     return {};
   }
   const std::string_view text = request.bytes();
+  key = {};
   if (!memory.text) return memory.text;
   own.resize(memory.encoder.config().dimension);
   key = own;
@@ -299,15 +300,18 @@ Address observe_batch(std::uint32_t handle) {
   const auto count = static_cast<std::size_t>(request.number());
   std::vector<Item> items(count);
   std::vector<std::vector<float>> own(count);
-  std::vector<Status> errors;
+  std::map<std::size_t, Status> refused;  // texts; their items keep no key, which is refused too
   for (std::size_t i = 0; i < count; ++i) {
     Status status = read_item(memory, own[i], items[i]);
-    if (status) continue;
-    status.index = i;
-    errors.push_back(std::move(status));
+    if (!status) refused[i] = std::move(status);
   }
-  if (!errors.empty()) return refuse(errors);
-  const BatchResult result = memory.cache.observe_batch(items);
+  BatchResult result = memory.cache.observe_batch(items);
+  for (Status& error : result.errors) {
+    const auto found = refused.find(error.index);
+    if (found == refused.end()) continue;
+    error = found->second;
+    error.index = found->first;
+  }
   if (!result) return refuse(result.errors);
   accept();
   for (const Decision& decision : result.decisions) write(reply, decision);

@@ -1,0 +1,488 @@
+// The cache as JavaScript sees it: checks arguments, makes one call, reads the answer.
+import {
+  parseConfig,
+  readDecision,
+  readEvent,
+  readFolds,
+  readMatch,
+  readMatches,
+  readReading,
+  readSlot,
+  readStats,
+} from './answers.js';
+import {
+  emptyItem,
+  emptyQuery,
+  prepareAll,
+  prepareItem,
+  prepareOptions,
+  prepareQuery,
+  toBytes,
+  toFloats,
+  toInteger,
+  toText,
+  writeItem,
+  writeKey,
+  writeOptions,
+} from './arguments.js';
+import { dispose } from './dispose.js';
+import { Encoder } from './encoder.js';
+import { DpcacheError, type ItemError } from './errors.js';
+import { checkMasks, type CheckedMask } from './patterns.js';
+import { runtime, type Runtime } from './runtime.js';
+import { checkObject, configJson, optionalTime, type ConfigChanges } from './settings.js';
+import type {
+  CacheEvent,
+  Config,
+  Decision,
+  EncoderConfig,
+  Fold,
+  FullConfig,
+  Item,
+  LoadOptions,
+  Match,
+  OpenOptions,
+  Query,
+  QueryOptions,
+  Reading,
+  Slot,
+  Stats,
+} from './types.js';
+import type { Reply, Request } from './wire.js';
+
+export type { ConfigChanges };
+
+interface Held {
+  runtime: Runtime;
+  handle: number;
+  patterns: number[];
+}
+
+const release = ({ runtime, handle, patterns }: Held): void => {
+  runtime.core.freeCache(handle);
+  runtime.patterns.forget(patterns);
+};
+// A net for caches that were never disposed. Their memory outlives them for a while.
+const forgotten = new FinalizationRegistry(release);
+
+const slotsAtOnce = 1024;
+
+/**
+ * A memory that keeps distinct items, not every item.
+ *
+ * Every call is synchronous, and over when it returns. What it returns is yours: copies, never views
+ * of the WebAssembly heap. On any error the cache is as it was. N slots of d floats: observe, read and
+ * nearest read N d floats once.
+ *
+ * Errors are DpcacheErrors with the library's codes. `disposed` can come from every method.
+ */
+export class Cache {
+  readonly #held: Held;
+  readonly #listeners = new Set<(event: CacheEvent) => void>();
+  #disposed = false;
+
+  private constructor(held: Held) {
+    this.#held = held;
+    forgotten.register(this, held, this);
+  }
+
+  /** `bad_config`: a setting out of its range. `unavailable`: the WebAssembly cannot be loaded. */
+  static async create(config: Config, options: OpenOptions = {}): Promise<Cache> {
+    checkObject(config, 'the config');
+    const { text, ...settings } = config;
+    const own = checkMasks(text?.ownMasks, '/text/ownMasks');
+    const open = await runtime(options.wasm);
+    const full = text === undefined ? settings : await withText(settings, text, open, options);
+    const json = configJson(full);
+    return Cache.#make(open, own, open.core.createCache, (request) => request.text(json));
+  }
+
+  /**
+   * The cache in a memory file, as save() and the command line write it.
+   * `bad_snapshot`: damaged, cut, or not a memory file. `encoder_mismatch`: other masks of one's own.
+   */
+  static async load(bytes: Uint8Array, options: LoadOptions = {}): Promise<Cache> {
+    const file = toBytes(bytes, 'a memory file');
+    const own = checkMasks(options.ownMasks, '/ownMasks');
+    const open = await runtime(options.wasm);
+    return Cache.#make(open, own, open.core.loadCache, (request) => request.bytes(file));
+  }
+
+  static #make(
+    open: Runtime,
+    own: readonly CheckedMask[],
+    call: () => number,
+    write: (request: Request) => void,
+  ): Cache {
+    open.request.begin();
+    write(open.request);
+    const patterns = open.patterns.write(open.request, own);
+    try {
+      const handle = open.call(call, 0).number();
+      return new Cache({ runtime: open, handle, patterns });
+    } catch (error) {
+      open.patterns.forget(patterns);
+      throw error;
+    } finally {
+      open.tidy();
+    }
+  }
+
+  /**
+   * Takes one item: joins the nearest slot, or opens one if the item is novel.
+   * `bad_shape`, `not_finite`, `zero_norm`: the key or value. `bad_request`: another field.
+   * `encoder_mismatch`: another encoder, or a text without one. `full`: no memory left.
+   */
+  observe(item: Item): Decision {
+    const prepared = prepareItem(item);
+    const { core } = this.#open();
+    return this.#change(core.observe, (request) => writeItem(request, prepared), readDecision);
+  }
+
+  /**
+   * Takes items in order, with exactly the decisions that observe() would make one by one. The batch
+   * is refused whole if an item is bad; the error names every bad one by its index.
+   */
+  observeBatch(items: readonly Item[]): Decision[] {
+    const { prepared, errors } = prepareAll(items, 'items', prepareItem, emptyItem);
+    const { core } = this.#open();
+    return named(errors, () =>
+      this.#change(
+        core.observeBatch,
+        (request) => {
+          request.number(prepared.length);
+          for (const item of prepared) writeItem(request, item);
+        },
+        (reply) => prepared.map(() => readDecision(reply)),
+      ),
+    );
+  }
+
+  /** Softmax attention over all slots: the mixed value, and the `k` most similar slots. */
+  read(query: Query, options: QueryOptions = {}): Reading {
+    return this.#query(this.#open().core.read, query, options, readReading);
+  }
+
+  /** The most similar slot; null if there is none. Ties go to the oldest. */
+  nearest(query: Query, options: QueryOptions = {}): Match | null {
+    return this.#query(this.#open().core.nearest, query, options, readMatch);
+  }
+
+  /**
+   * For each query its `k` most similar slots, best first, then the oldest. Queries are a list, or
+   * one Float32Array of rows.
+   */
+  score(queries: readonly Query[] | Float32Array, options: QueryOptions = {}): Match[][] {
+    const rows = this.#rows(queries);
+    const { prepared, errors } = prepareAll(rows, 'queries', prepareQuery, emptyQuery);
+    const checked = prepareOptions(options);
+    const { core } = this.#open();
+    if (prepared.length === 0) return [];
+    return named(errors, () =>
+      this.#call(
+        core.score,
+        (request) => {
+          request.number(prepared.length);
+          for (const key of prepared) writeKey(request, key);
+          writeOptions(request, checked);
+        },
+        (reply) => prepared.map(() => readMatches(reply)),
+      ),
+    );
+  }
+
+  /** `not_found`: no slot has this id. */
+  slot(id: number): Slot {
+    toInteger(id, '/slot');
+    return this.#call(this.#open().core.slot, (request) => request.number(id), readSlot);
+  }
+
+  /** Slots with an id above `after`, ascending; `limit` of them, or all. */
+  slots({ after = 0, limit = Infinity }: { after?: number; limit?: number } = {}): Slot[] {
+    toInteger(after, '/after');
+    if (!(limit >= 0)) throw DpcacheError.at('/limit', 'must not be negative');
+    const { core } = this.#open();
+    const list: Slot[] = [];
+    for (;;) {
+      const wanted = Math.min(limit - list.length, slotsAtOnce);
+      if (wanted < 1) return list;
+      const from = list.at(-1)?.id ?? after;
+      const write = (request: Request): void => {
+        request.number(from);
+        request.number(Math.floor(wanted));
+      };
+      const page = this.#call(core.slots, write, (reply) => reply.list(() => readSlot(reply)));
+      list.push(...page);
+      if (page.length < wanted) return list;
+    }
+  }
+
+  /** The number of slots. */
+  get size(): number {
+    return this.#open().core.size(this.#held.handle);
+  }
+
+  /** Removes a slot; its id is never used again. `not_found`. */
+  erase(id: number, { time }: { time?: number } = {}): void {
+    toInteger(id, '/slot');
+    const at = optionalTime(time);
+    this.#change(
+      this.#open().core.erase,
+      (request) => {
+        request.number(id);
+        request.number(at);
+      },
+      () => undefined,
+    );
+  }
+
+  /**
+   * Folds slots whose centroids are at least `similarity` alike (default 1 − threshold), the best pair
+   * first: mends what noise has split. `bad_config`: the cache keeps no key sums (`keepSums`).
+   */
+  consolidate({ similarity, time }: { similarity?: number; time?: number } = {}): Fold[] {
+    if (similarity !== undefined && !Number.isFinite(similarity)) {
+      throw DpcacheError.at('/similarity', 'must be a number in [-1, 1]');
+    }
+    const at = optionalTime(time);
+    return this.#change(
+      this.#open().core.consolidate,
+      (request) => {
+        request.maybe(similarity);
+        request.number(at);
+      },
+      readFolds,
+    );
+  }
+
+  /** The settings in force. */
+  get config(): FullConfig {
+    return this.#call(this.#open().core.config, nothing, (reply) => parseConfig(reply.text()));
+  }
+
+  /**
+   * Changes settings from here on; null takes one away. `bad_config`: out of range, or one that
+   * cannot change (dimension, valueDimension, keyUpdate, valueUpdate, keepSums, encoder).
+   */
+  configure(changes: ConfigChanges, { time }: { time?: number } = {}): void {
+    checkObject(changes, 'the changes');
+    const json = configJson({ ...this.config, ...changes });
+    const at = optionalTime(time);
+    this.#change(
+      this.#open().core.configure,
+      (request) => {
+        request.text(json);
+        request.number(at);
+      },
+      () => undefined,
+    );
+  }
+
+  stats(): Stats {
+    return this.#call(this.#open().core.stats, nothing, readStats);
+  }
+
+  /** A sentence if the threshold looks wrong (it merged nearly all or nearly nothing), else empty. */
+  warning(): string {
+    return this.#call(this.#open().core.warning, nothing, (reply) => reply.text());
+  }
+
+  /**
+   * Calls `listener` after each change, before the call that makes it returns. A listener may use the
+   * cache. What it throws is reported as uncaught, and stops nobody. Returns a function that ends it.
+   */
+  onEvent(listener: (event: CacheEvent) => void): () => void {
+    if (typeof listener !== 'function') throw DpcacheError.at('', 'a listener must be a function');
+    const { core } = this.#open();
+    const own = (event: CacheEvent): void => listener(event); // one listener may be added twice
+    this.#listeners.add(own);
+    core.listen(this.#held.handle, 1);
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0 && !this.#disposed) core.listen(this.#held.handle, 0);
+    };
+  }
+
+  /** Repeats a recorded event, from its `bytes`. `conflict`: it does not follow this state. */
+  apply(bytes: Uint8Array): void {
+    const event = toBytes(bytes, 'an event');
+    this.#change(
+      this.#open().core.apply,
+      (request) => request.bytes(event),
+      () => undefined,
+    );
+  }
+
+  /** Strings that travel with the memory file and that nothing here reads. */
+  metadata(): Record<string, string> {
+    return this.#call(this.#open().core.metadata, nothing, (reply) =>
+      Object.fromEntries(reply.list(() => [reply.text(), reply.text()])),
+    );
+  }
+
+  /** Replaces them. Names that begin with `dpcache.` are kept for the file itself. */
+  setMetadata(metadata: Record<string, string>): void {
+    checkObject(metadata, 'the metadata');
+    const entries = Object.entries(metadata);
+    for (const [name, value] of entries) {
+      if (name.startsWith('dpcache.')) throw DpcacheError.at(`/${name}`, 'is a reserved name');
+      toText(value, `/${name}`);
+    }
+    this.#call(
+      this.#open().core.setMetadata,
+      (request) => {
+        request.number(entries.length);
+        for (const entry of entries) for (const text of entry) request.text(text);
+      },
+      () => undefined,
+    );
+  }
+
+  /** The memory file: the same bytes on every platform, and what load() and the command line read. */
+  save(): Uint8Array {
+    const { core } = this.#open();
+    return this.#call(core.save, nothing, (reply) => {
+      const begin = reply.number();
+      const bytes = core.HEAPU8.slice(begin, begin + reply.number());
+      core.freeFile();
+      return bytes;
+    });
+  }
+
+  /** Gives the memory back at once. The cache cannot be used afterwards. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#listeners.clear();
+    forgotten.unregister(this);
+    release(this.#held);
+  }
+
+  [dispose](): void {
+    this.dispose();
+  }
+
+  #open(): Runtime {
+    if (this.#disposed) throw new DpcacheError('disposed', 'this cache was disposed');
+    return this.#held.runtime;
+  }
+
+  #call<T>(
+    call: (handle: number) => number,
+    write: (request: Request) => void,
+    read: (reply: Reply) => T,
+  ): T {
+    const { runtime, handle } = this.#held;
+    runtime.request.begin();
+    write(runtime.request);
+    const answer = read(runtime.call(call, handle));
+    runtime.tidy();
+    return answer;
+  }
+
+  #change<T>(
+    call: (handle: number) => number,
+    write: (request: Request) => void,
+    read: (reply: Reply) => T,
+  ): T {
+    const answer = this.#call(call, write, read);
+    if (this.#listeners.size > 0) this.#tell();
+    return answer;
+  }
+
+  #query<T>(
+    call: (handle: number) => number,
+    query: Query,
+    options: QueryOptions,
+    read: (reply: Reply) => T,
+  ): T {
+    const key = prepareQuery(query);
+    const checked = prepareOptions(options);
+    this.#open(); // again: the arguments may have run code
+    const write = (request: Request): void => {
+      writeKey(request, key);
+      writeOptions(request, checked);
+    };
+    return this.#call(call, write, read);
+  }
+
+  #rows(queries: readonly Query[] | Float32Array): readonly Query[] {
+    if (Array.isArray(queries)) return queries as readonly Query[];
+    const floats = toFloats(queries, '');
+    const { dimension } = this.config;
+    if (floats.length % dimension !== 0) {
+      const detail = `${floats.length} numbers are no whole rows of ${dimension}`;
+      throw DpcacheError.at('', detail, 'bad_shape');
+    }
+    return Array.from({ length: floats.length / dimension }, (_, i) =>
+      floats.subarray(i * dimension, (i + 1) * dimension),
+    );
+  }
+
+  #tell(): void {
+    const { core, reply } = this.#held.runtime;
+    const count = core.countEvents();
+    if (count === 0) return;
+    reply.begin(core.takeEvents());
+    const events = Array.from({ length: count }, () => readEvent(reply));
+    for (const event of events) {
+      for (const listener of [...this.#listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
+      }
+    }
+  }
+}
+
+const nothing = (): void => {};
+
+/** Settings whose keys come from text: the encoder's dimension, id and tau, where none are given. */
+async function withText(
+  settings: Omit<Config, 'text'>,
+  text: EncoderConfig,
+  { core }: Runtime,
+  options: OpenOptions,
+): Promise<Config> {
+  const { dimension, encoder: wantedId, tau, gate } = settings;
+  const wanted = dimension === undefined ? text : { dimension, ...text };
+  let encoder: Encoder;
+  try {
+    encoder = await Encoder.create(wanted, options);
+  } catch (error) {
+    if (!(error instanceof DpcacheError) || error.code !== 'bad_config') throw error;
+    const inText = (one: ItemError): ItemError => ({ ...one, pointer: `/text${one.pointer}` });
+    throw DpcacheError.of(error.errors.map(inText));
+  }
+  encoder.dispose();
+  const { id } = encoder;
+  if (dimension !== undefined && dimension !== encoder.dimension) {
+    throw DpcacheError.at('/dimension', 'is not that of text', 'bad_config');
+  }
+  if (wantedId !== undefined && wantedId !== id) {
+    throw DpcacheError.at('/encoder', `is not that of text, ${id}`, 'bad_config');
+  }
+  const own = tau === undefined && gate === undefined ? { tau: core.textTau() } : {};
+  return { ...settings, ...own, dimension: encoder.dimension, encoder: id };
+}
+
+/**
+ * Runs a call on a batch in which the items with `errors` stand empty: the library refuses those too,
+ * and all the others that are bad. Then the error says of each what is wrong with it.
+ */
+function named<T>(errors: readonly ItemError[], run: () => T): T {
+  if (errors.length === 0) return run();
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof DpcacheError)) throw error;
+    const known = new Set(errors.map(({ index }) => index));
+    const others = error.errors.filter(({ index }) => !known.has(index));
+    throw DpcacheError.of([...errors, ...others].sort((a, b) => a.index - b.index));
+  }
+  throw DpcacheError.of(errors);
+}

@@ -1,0 +1,49 @@
+// Configs on their way to the library: camelCase to JSON's snake_case, types checked.
+import { toInteger } from './arguments.js';
+import { DpcacheError } from './errors.js';
+import { snake } from './runtime.js';
+import type { Config } from './types.js';
+
+/** Settings to change; null takes one away. */
+export type ConfigChanges = { [Name in Exclude<keyof Config, 'text'>]?: Config[Name] | null };
+
+const bad = (pointer: string, detail: string): DpcacheError =>
+  DpcacheError.at(pointer, detail, 'bad_config');
+
+function checkScalar(value: unknown, pointer: string): void {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw bad(pointer, `must be finite, not ${value}`);
+  } else if (typeof value !== 'string' && typeof value !== 'boolean') {
+    throw bad(pointer, `must be a number, a string, true or false`);
+  }
+}
+
+/**
+ * The JSON that config_from_json() reads. Names and ranges are its to check; here only what JSON
+ * would lose in silence is refused: NaN, functions, names that are not camelCase.
+ */
+export function configJson(config: object): string {
+  const json: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(config) as [string, unknown][]) {
+    if (value === undefined || value === null) continue;
+    if (name.includes('_')) throw bad(`/${name}`, 'names are written in camelCase here');
+    if (name === 'gate') {
+      if (typeof value !== 'object') throw bad('/gate', 'must be an object with a and b');
+      for (const [part, x] of Object.entries(value)) checkScalar(x, `/gate/${part}`);
+    } else {
+      checkScalar(value, `/${name}`);
+    }
+    json[snake(name)] = value;
+  }
+  return JSON.stringify(json);
+}
+
+export function checkObject(config: unknown, what: string): void {
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw bad('', `${what} must be an object`);
+  }
+}
+
+export function optionalTime(time: number | undefined): number {
+  return time === undefined ? Date.now() : toInteger(time, '/time');
+}
