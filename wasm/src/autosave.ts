@@ -3,6 +3,7 @@
 // Changes are coalesced: a save begins `delayMs` after the last one, or `maxDelayMs` after the first.
 // There is one save at a time. What comes while one is under way is saved by the next. The path
 // from a hidden page to the store has no await for a cache of this thread, since nothing runs later.
+import { asyncDispose } from './async-dispose.js';
 import { DpcacheError } from './errors.js';
 import { generationOf, saveNext, type Saveable } from './save-next.js';
 import type { Store } from './store-contract.js';
@@ -212,7 +213,7 @@ class Autosaver implements Autosave {
     }
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [asyncDispose](): Promise<void> {
     return this.stop();
   }
 }

@@ -1,12 +1,13 @@
 // Opening the memory that a store has, or else a new one.
 import { DpcacheError } from './errors.js';
+import type { ConfigChanges } from './settings.js';
 import type { Store } from './store-contract.js';
 import type { Config, FullConfig, LoadOptions } from './types.js';
 
 /** What loadOrCreate needs of a cache; the worker's gives promises. */
 export interface Configurable {
   readonly config: FullConfig | (() => Promise<FullConfig>);
-  configure(config: Partial<Config>): void | Promise<void>;
+  configure(changes: ConfigChanges): void | Promise<void>;
   dispose(): void | Promise<void>;
 }
 
@@ -77,7 +78,7 @@ function named(config: FullConfig): string {
 }
 
 // What `config` names and the memory has otherwise, as rounded and completed by create().
-function difference(config: Config, its: FullConfig, asked: FullConfig): Partial<Config> {
+function difference(config: Config, its: FullConfig, asked: FullConfig): ConfigChanges {
   const names = (Object.keys(config) as (keyof Config)[]).filter(
     (name) => config[name] !== undefined && !(kIdentity as readonly string[]).includes(name),
   );
@@ -86,5 +87,10 @@ function difference(config: Config, its: FullConfig, asked: FullConfig): Partial
   const differs = names.filter(
     (name) => JSON.stringify(settings[name]) !== JSON.stringify(wanted[name]),
   );
-  return Object.fromEntries(differs.map((name) => [name, config[name]])) as Partial<Config>;
+  const changes: Record<string, unknown> = {};
+  for (const name of differs) changes[name] = config[name];
+  // They stand for the same threshold, and one of them only is allowed.
+  if ('tau' in changes) changes['gate'] = null;
+  if (changes['gate']) changes['tau'] = null;
+  return changes;
 }

@@ -1,0 +1,50 @@
+/// <reference types="node" />
+// `dpcache/worker` for Node: the API of `dpcache`, asynchronous, off this thread.
+import { Worker } from 'node:worker_threads';
+
+import type { Config, EncoderConfig } from './types.js';
+import {
+  makeCache,
+  makeEncoder,
+  makeLoaded,
+  WorkerCache,
+  WorkerEncoder,
+  type WorkerLoadOptions,
+  type WorkerOpenOptions,
+} from './worker-cache.js';
+import type { WorkerLike } from './worker-link.js';
+
+export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
+export type { ConfigChanges } from './settings.js';
+export type * from './types.js';
+export { version } from './version.js';
+export type { WorkerLike, WorkerLoadOptions, WorkerOpenOptions };
+export type { TransferOption } from './worker-parcel.js';
+
+function start(): WorkerLike {
+  // Flags like --input-type are not for it.
+  return new Worker(new URL('./worker-thread-node.js', import.meta.url), { execArgv: [] });
+}
+
+/** A cache in a worker: the methods of `Cache`, as promises. */
+export class Cache extends WorkerCache {
+  /** `bad_config`; `unavailable`: the worker or the WebAssembly cannot be loaded. */
+  static async create(config: Config, options: WorkerOpenOptions = {}): Promise<Cache> {
+    return new Cache(await makeCache(start, config, options));
+  }
+
+  /** `bad_snapshot`; `unavailable`. `transfer` hands the buffer of `bytes` over. */
+  static async load(bytes: Uint8Array, options: WorkerLoadOptions = {}): Promise<Cache> {
+    return new Cache(await makeLoaded(start, bytes, options));
+  }
+}
+
+/** An encoder in a worker. */
+export class Encoder extends WorkerEncoder {
+  static async create(
+    config: EncoderConfig = {},
+    options: WorkerOpenOptions = {},
+  ): Promise<Encoder> {
+    return new Encoder(await makeEncoder(start, config, options));
+  }
+}
