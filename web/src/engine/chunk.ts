@@ -1,0 +1,65 @@
+// Decisions as columns of numbers: what the page needs of each item, in arrays that are handed over
+// without being copied.
+import type { Decision } from 'dpcache';
+import type { Chunk } from './protocol';
+
+export class ChunkWriter {
+  readonly #chunk: Chunk;
+  readonly #gone: number[] = [];
+  readonly #places: number[] = [];
+
+  constructor(run: number, from: number, capacity: number) {
+    this.#chunk = {
+      run,
+      from,
+      length: 0,
+      slot: new Float64Array(capacity),
+      opened: new Uint8Array(capacity),
+      novelty: new Float32Array(capacity),
+      threshold: new Float32Array(capacity),
+      nearestSlot: new Float64Array(capacity),
+      nearest: new Float32Array(capacity),
+      surprise: new Float32Array(capacity),
+      budget: new Float32Array(capacity),
+      slotsAfter: new Uint32Array(capacity),
+      gone: new Float64Array(0),
+      places: new Float32Array(0),
+    };
+  }
+
+  get length(): number {
+    return this.#chunk.length;
+  }
+
+  add(decision: Decision, slotsAfter: number): void {
+    const chunk = this.#chunk;
+    const i = chunk.length++;
+    chunk.slot[i] = decision.slot;
+    chunk.opened[i] = decision.action === 'allocate' ? 1 : 0;
+    chunk.novelty[i] = decision.novelty;
+    chunk.threshold[i] = decision.threshold;
+    chunk.nearestSlot[i] = decision.nearest?.slot ?? 0;
+    chunk.nearest[i] = decision.nearest?.similarity ?? 0;
+    chunk.surprise[i] = decision.surprise;
+    chunk.budget[i] = decision.budget ?? NaN;
+    chunk.slotsAfter[i] = slotsAfter;
+    for (const slot of decision.evicted) this.#gone.push(chunk.from + i, slot, 0);
+    for (const { slot, into } of decision.folded) this.#gone.push(chunk.from + i, slot, into);
+  }
+
+  addPlace(x: number, y: number): void {
+    this.#places.push(x, y);
+  }
+
+  finish(): { chunk: Chunk; transfer: Transferable[] } {
+    const chunk: Chunk = {
+      ...this.#chunk,
+      gone: Float64Array.from(this.#gone),
+      places: Float32Array.from(this.#places),
+    };
+    const transfer = Object.values(chunk).flatMap((column: number | ArrayBufferView<ArrayBuffer>) =>
+      typeof column === 'number' ? [] : [column.buffer],
+    );
+    return { chunk, transfer };
+  }
+}

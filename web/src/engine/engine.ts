@@ -1,0 +1,278 @@
+// The memory behind the page: holds a stream, replays it into a cache, answers and saves.
+//
+// The replay runs ahead to the end of the stream, a slice at a time, so that it can be overtaken by
+// the next one. The page shows any moment of it. What is asked or saved at a moment before the end
+// comes from a second cache that follows the page; same items, same times, so the same memory.
+import { Cache, type Decision, type Item } from 'dpcache';
+import { openFile } from '../parse';
+import { makeSample } from '../samples';
+import type { SampleName } from '../samples/names';
+import { defaultsFor, type Knobs } from '../settings';
+import { ChunkWriter } from './chunk';
+import { Layout } from './layout';
+import { exampleOf, isTextMemory, makeCache, misfit, type MemoryFile } from './memory';
+import type { Answer, MemoryInfo, OldSlot, Question, Reply, Request, StreamInfo } from './protocol';
+import { lengthOf, lineOf, vectorOf, type Stream } from './stream';
+
+const labelLength = 400; // of a text, on the page
+const payloadLength = 4096; // as the command line keeps it
+const sliceMilliseconds = 16;
+const batch = 50;
+const placedWell = 3000; // slots after these are placed by their nearest one alone
+const neighbours = 6;
+
+type Post = (reply: Reply, transfer?: Transferable[]) => void;
+
+export class Engine {
+  #stream: Stream = { kind: 'text', name: 'nothing', texts: [] };
+  #sample: SampleName | null = null;
+  #file: MemoryFile | null = null;
+  #knobs: Knobs = defaultsFor('log');
+  #time = Date.now();
+  #latestRun = 0;
+  #head: { cache: Cache; at: number } | null = null;
+  #follower: { cache: Cache; at: number } | null = null;
+  #queue: Promise<void> = Promise.resolve();
+  readonly #post: Post;
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  /** Requests are served one after the other; a newer replay ends the one that runs. */
+  receive(request: Request): void {
+    if (request.type === 'replay') this.#latestRun = request.id;
+    this.#queue = this.#queue
+      .then(() => this.#serve(request))
+      .catch((error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        this.#post({ type: 'failed', id: request.id, message });
+      });
+  }
+
+  async #serve(request: Request): Promise<void> {
+    const { id } = request;
+    switch (request.type) {
+      case 'sample':
+        this.#take(makeSample(request.sample, request.size), request.sample);
+        this.#post({ type: 'opened', id, opened: { is: 'stream', stream: this.#streamInfo() } });
+        break;
+      case 'file': {
+        const dropped = await openFile(request.file);
+        if (dropped.is === 'stream') {
+          this.#take(dropped.stream, null);
+          this.#post({ type: 'opened', id, opened: { is: 'stream', stream: this.#streamInfo() } });
+        } else {
+          const memory = await this.#openMemory(dropped);
+          this.#post({ type: 'opened', id, opened: { is: 'memory', memory } });
+        }
+        break;
+      }
+      case 'memory': {
+        const memory = await this.#openMemory(request);
+        this.#post({ type: 'opened', id, opened: { is: 'memory', memory } });
+        break;
+      }
+      case 'forget':
+        this.#file = null;
+        this.#drop();
+        this.#post({ type: 'forgotten', id });
+        break;
+      case 'replay':
+        await this.#replay(id, request.knobs);
+        break;
+      case 'ask': {
+        const answer = this.#answer(await this.#cacheAt(request.at), request.question);
+        this.#post({ type: 'answer', id, answer });
+        break;
+      }
+      case 'save': {
+        const cache = await this.#cacheAt(request.at);
+        const bytes = new Uint8Array(cache.save());
+        this.#post({ type: 'saved', id, bytes }, [bytes.buffer]);
+        break;
+      }
+    }
+  }
+
+  #take(stream: Stream, sample: SampleName | null): void {
+    this.#stream = stream;
+    this.#sample = sample;
+    this.#time = Date.now();
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#head?.cache.dispose();
+    this.#follower?.cache.dispose();
+    this.#head = null;
+    this.#follower = null;
+  }
+
+  #streamInfo(): StreamInfo {
+    const stream = this.#stream;
+    const labels = stream.kind === 'text' ? stream.texts : stream.labels;
+    return {
+      sample: this.#sample,
+      kind: stream.kind,
+      name: stream.name,
+      dimension: stream.kind === 'vectors' ? stream.dimension : null,
+      labels: labels.map((label) => label.slice(0, labelLength)),
+      note: stream.note ?? null,
+    };
+  }
+
+  async #openMemory({ name, bytes }: MemoryFile): Promise<MemoryInfo> {
+    const cache = await Cache.load(bytes);
+    this.#file = { name, bytes };
+    this.#drop();
+    const { slots, items } = cache.stats();
+    const info = { name, config: cache.config, slots, items, isText: isTextMemory(cache) };
+    cache.dispose();
+    return info;
+  }
+
+  #item(i: number): Item {
+    const stream = this.#stream;
+    const file = this.#sample ? {} : { file: stream.name };
+    const line = lineOf(stream, i);
+    const time = this.#time;
+    if (stream.kind === 'text') {
+      const text = stream.texts[i] ?? '';
+      return { text, payload: { text: text.slice(0, payloadLength), ...file, line }, time };
+    }
+    const text = stream.labels[i] ?? '';
+    return { key: vectorOf(stream, i), payload: { text, ...file, line }, time };
+  }
+
+  #observe(cache: Cache, from: number, to: number): Decision[] {
+    const items: Item[] = [];
+    for (let i = from; i < to; ++i) items.push(this.#item(i));
+    return cache.observeBatch(items);
+  }
+
+  async #replay(run: number, knobs: Knobs): Promise<void> {
+    if (run !== this.#latestRun) return;
+    const started = performance.now();
+    this.#knobs = knobs;
+    this.#drop();
+    const cache = await makeCache(knobs, this.#stream, this.#file, this.#time);
+    const head = { cache, at: 0 };
+    this.#head = head;
+    const refusal = misfit(cache, this.#stream);
+    const count = refusal ? 0 : lengthOf(this.#stream);
+    const layout = new Layout();
+    const { slots, places } = oldSlots(cache, layout);
+    const begin = { run, count, refusal, config: cache.config, slots, places };
+    this.#post({ type: 'begin', begin }, [places.buffer]);
+
+    let size = cache.size;
+    while (head.at < count) {
+      const slice = performance.now() + sliceMilliseconds;
+      const capacity = Math.min(count - head.at, 20 * batch);
+      const writer = new ChunkWriter(run, head.at, capacity);
+      while (writer.length < capacity && performance.now() < slice) {
+        const to = Math.min(head.at + batch, head.at + capacity - writer.length);
+        const decisions = this.#observe(cache, head.at, to);
+        for (const [i, decision] of decisions.entries()) {
+          if (decision.action === 'allocate') {
+            ++size;
+            const place = layout.place(decision.slot, this.#near(cache, decision, head.at + i));
+            writer.addPlace(place.x, place.y);
+          }
+          size -= decision.evicted.length + decision.folded.length;
+          writer.add(decision, size);
+        }
+        head.at = to;
+      }
+      const { chunk, transfer } = writer.finish();
+      this.#post({ type: 'chunk', chunk }, transfer);
+      await nextTask();
+      if (run !== this.#latestRun) return;
+    }
+    const milliseconds = performance.now() - started;
+    const warning = cache.warning();
+    this.#post({ type: 'done', done: { run, stats: cache.stats(), warning, milliseconds } });
+  }
+
+  /** The slots that a new slot is to be placed beside. */
+  #near(cache: Cache, decision: Decision, item: number): { slot: number; similarity: number }[] {
+    const nearest = decision.nearest ? [decision.nearest] : [];
+    if (decision.slot > placedWell) return nearest;
+    const { text, key } = this.#item(item);
+    const query = text !== undefined ? { text } : { key: key ?? [] };
+    const [matches] = cache.score([query], { k: neighbours, time: null });
+    // The batch may have moved on: only slots that were there before count.
+    return [...nearest, ...(matches ?? []).filter((match) => match.slot < decision.slot)];
+  }
+
+  /** The cache as it is after `at` items. */
+  async #cacheAt(at: number): Promise<Cache> {
+    if (this.#head?.at === at) return this.#head.cache;
+    let follower = this.#follower;
+    if (!follower || follower.at > at) {
+      follower?.cache.dispose();
+      const cache = await makeCache(this.#knobs, this.#stream, this.#file, this.#time);
+      follower = { cache, at: 0 };
+      this.#follower = follower;
+    }
+    while (follower.at < at) {
+      const to = Math.min(follower.at + batch, at);
+      this.#observe(follower.cache, follower.at, to);
+      follower.at = to;
+    }
+    return follower.cache;
+  }
+
+  #answer(cache: Cache, question: Question): Answer {
+    let query: { text: string } | { key: Float32Array | number[] };
+    if ('item' in question) {
+      if (this.#stream.kind === 'text') query = { text: this.#stream.texts[question.item] ?? '' };
+      else query = { key: vectorOf(this.#stream, question.item) };
+    } else {
+      query = question;
+    }
+    const { top, nullWeight, empty } = cache.read(query, { k: 8, time: null });
+    const { tau, gate } = cache.config;
+    const threshold = gate ? gate.b : (tau ?? 0);
+    const novelty = empty ? 1 : 1 - (top[0]?.similarity ?? 0);
+    return {
+      slots: cache.size,
+      known: !empty && novelty <= threshold,
+      novelty,
+      threshold,
+      nullWeight,
+      top: top.map(({ slot, similarity, weight, payload }) => ({
+        slot,
+        similarity,
+        weight,
+        example: exampleOf(payload).slice(0, labelLength),
+      })),
+    };
+  }
+}
+
+function oldSlots(cache: Cache, layout: Layout): { slots: OldSlot[]; places: Float32Array<ArrayBuffer> } {
+  const slots: OldSlot[] = [];
+  const places: number[] = [];
+  for (const { id, key, count, payload } of cache.slots({ limit: cache.size || 1 })) {
+    slots.push({ id, count, example: exampleOf(payload).slice(0, labelLength) });
+    const [matches] =
+      slots.length <= placedWell ? cache.score([{ key }], { k: neighbours, time: null }) : [];
+    const place = layout.place(id, (matches ?? []).filter(({ slot }) => slot < id));
+    places.push(place.x, place.y);
+  }
+  return { slots, places: Float32Array.from(places) };
+}
+
+/** Lets messages in. A timer would wait 4 ms each time. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}

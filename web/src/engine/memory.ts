@@ -1,0 +1,76 @@
+// A cache for the page's settings, new or from a memory file, and what its slots say of themselves.
+import { Cache, type Config, type Json } from 'dpcache';
+import type { Knobs } from '../settings';
+import type { Stream } from './stream';
+
+export interface MemoryFile {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What may change in a cache that exists. The policies of key and value may not. */
+function changeable(knobs: Knobs): Config {
+  return {
+    tau: knobs.tau,
+    theta: knobs.theta,
+    usageDecay: knobs.decay,
+    budget: knobs.budget,
+    m0: knobs.m0,
+    beta: knobs.beta,
+  };
+}
+
+export async function makeCache(
+  knobs: Knobs,
+  stream: Stream,
+  file: MemoryFile | null,
+  time: number,
+): Promise<Cache> {
+  if (file) {
+    const cache = await Cache.load(file.bytes);
+    const { tau, ...rest } = changeable(knobs);
+    // A learned gate takes tau's place.
+    cache.configure(cache.config.gate || tau === undefined ? rest : { ...rest, tau }, { time });
+    return cache;
+  }
+  const config: Config = {
+    ...changeable(knobs),
+    keyUpdate: knobs.key,
+    valueUpdate: knobs.value,
+  };
+  return Cache.create(
+    stream.kind === 'text'
+      ? { ...config, text: { masks: knobs.masks.length > 0 ? knobs.masks : 'none' } }
+      : { ...config, dimension: stream.dimension },
+  );
+}
+
+/** Whether keys are made from text by the built-in encoder. */
+export const isTextMemory = (cache: Cache): boolean =>
+  cache.config.encoder?.startsWith('dpcache-text/') ?? false;
+
+/** Why the stream cannot go into the cache, or null. */
+export function misfit(cache: Cache, stream: Stream): string | null {
+  const { dimension, valueDimension } = cache.config;
+  if (valueDimension > 0) {
+    return 'This memory keeps a value vector with each item, which the stream does not have.';
+  }
+  if (stream.kind === 'text') {
+    return isTextMemory(cache) ? null : 'This memory holds vectors, the stream is text.';
+  }
+  if (isTextMemory(cache)) return 'This memory holds text, the stream is vectors.';
+  return stream.dimension === dimension
+    ? null
+    : `This memory's vectors have ${dimension} numbers, the stream's have ${stream.dimension}.`;
+}
+
+/** The text of a payload as the command line writes it; another payload as JSON. */
+export function exampleOf(payload: Json | undefined): string {
+  if (payload === undefined) return '(nothing kept)';
+  if (typeof payload === 'string') return payload;
+  if (typeof payload === 'object' && payload !== null && 'text' in payload) {
+    const { text } = payload;
+    if (typeof text === 'string') return text;
+  }
+  return JSON.stringify(payload);
+}

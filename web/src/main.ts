@@ -1,0 +1,312 @@
+// The page: brings worker, state and panels together, and draws one frame when something changed.
+import { EngineClient } from './engine/client';
+import type { Begin, MemoryInfo, Opened, StreamInfo } from './engine/protocol';
+import { onThemeChange } from './draw/canvas';
+import { counted, find, setText } from './dom';
+import { AskPanel } from './panels/ask';
+import { CurvesPanel } from './panels/curves';
+import { Hero } from './panels/hero';
+import { KnobsPanel } from './panels/knobs';
+import { LabPanel } from './panels/lab';
+import type { PageState, Panel } from './panels/panel';
+import { SlotTable } from './panels/slot_table';
+import { SlotsPanel } from './panels/slots';
+import { download, SourcePanel } from './panels/source';
+import { StreamPanel } from './panels/stream';
+import { Transport } from './panels/transport';
+import { formatHash, maskNames, parseHash, type Knobs } from './settings';
+import { Moment } from './state/moment';
+import { Results } from './state/results';
+
+const nothing: Begin = {
+  run: 0,
+  count: 0,
+  refusal: null,
+  config: {
+    dimension: 1,
+    valueDimension: 0,
+    theta: 0.05,
+    keyUpdate: 'frozen',
+    valueUpdate: 'first',
+    ema: 0.5,
+    usageDecay: 1,
+    keepSums: false,
+    budget: 'none',
+    m0: 1,
+    beta: 0,
+    eta: 0.05,
+    shrink: 'evict',
+  },
+  slots: [],
+  places: new Float32Array(0),
+};
+
+const given = parseHash(location.hash);
+let settings = given.settings;
+/** What the address said and could not be read; told once. */
+let badSettings = given.bad;
+let stream: StreamInfo = { sample: null, kind: 'text', name: '', dimension: null, labels: [], note: null };
+let memory: MemoryInfo | null = null;
+let moment = new Moment(new Results(nothing));
+let replay = 0;
+/** A replay that is not shown yet: it is swapped in when it has come to the moment shown. */
+let pending: Results | null = null;
+let startsOver = true;
+let selected = 0;
+let isDirty = true;
+
+const progress = find('progress', HTMLProgressElement);
+const notice = find('notice', HTMLElement);
+
+function say(text: string, isBad = false): void {
+  setText(notice, text);
+  notice.title = text;
+  notice.classList.toggle('bad', isBad);
+}
+
+function touch(): void {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(frame);
+}
+
+function select(slot: number): void {
+  selected = slot === selected ? 0 : slot;
+  touch();
+}
+
+const client = new EngineClient(
+  new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'engine' }),
+  {
+    begin(begin) {
+      pending = new Results(begin);
+      progress.value = 0;
+    },
+    chunk(chunk) {
+      const results = pending?.begin.run === chunk.run ? pending : moment.results;
+      results.add(chunk);
+      progress.value = results.computed / Math.max(1, results.count);
+      if (pending && (startsOver || pending.computed >= transport.cursor)) show(pending);
+      touch();
+    },
+    done(done) {
+      if (pending) show(pending);
+      moment.results.isDone = true;
+      progress.value = 0;
+      report(done.warning);
+      touch();
+    },
+    failed: (message) => say(message, true),
+  },
+);
+
+/** Swaps a replay in for the one that is shown. */
+function show(results: Results): void {
+  pending = null;
+  moment = new Moment(results);
+  ++replay;
+  if (!startsOver) return;
+  startsOver = false;
+  const isText = memory ? memory.isText : stream.kind === 'text';
+  ask.reset(state(), isText, results.begin.config.dimension);
+  // An opened memory is looked at first; the stream goes on into it when one wants.
+  if (memory) {
+    transport.pause();
+    transport.moveTo(0);
+  } else {
+    transport.start();
+  }
+}
+
+function report(warning: string): void {
+  const { results } = moment;
+  const { refusal } = results.begin;
+  const end = results.slotsAt(results.count);
+  const parts = [
+    badSettings.length > 0 ? `Not usable in the address: ${badSettings.join(', ')}.` : '',
+    memory ? `${memory.name}: ${counted(memory.slots, 'slot')} from ${counted(memory.items, 'item')}.` : '',
+    refusal ?? '',
+    results.count > 0
+      ? `${counted(results.count, 'item')} of ${stream.name} → ${counted(end, 'slot')}.`
+      : '',
+    stream.note ?? '',
+    warning,
+  ];
+  say(parts.filter(Boolean).join(' '), refusal !== null || badSettings.length > 0);
+  badSettings = [];
+}
+
+const state = (): PageState => ({
+  settings,
+  stream,
+  memory,
+  moment,
+  replay,
+  isPlaying: transport.isPlaying,
+  speed: transport.speed,
+  selected,
+});
+
+const transport = new Transport({
+  computed: () => moment.results.computed,
+  count: () => moment.results.count,
+  changed: touch,
+});
+
+function change(knobs: Partial<Knobs>): void {
+  settings = { ...settings, ...knobs };
+  keepInAddress();
+  knobsPanel.show(settings, stream.kind, memory);
+  client.replay(settings);
+}
+
+const knobsPanel = new KnobsPanel({
+  changed: change,
+  invalid: (message) => say(message, true),
+  sample: () => settings.sample,
+});
+
+const source = new SourcePanel({
+  sample: (sample, size) => void openSample(sample, size),
+  file: (file) => void openFile(file),
+  save: () => void save(),
+  closeMemory: () => void closeMemory(),
+});
+
+const ask = new AskPanel({ state, ask: (question) => client.ask(moment.at, question) });
+const lab = new LabPanel(touch, () =>
+  new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'lab' }),
+);
+
+let tauTimer: ReturnType<typeof setTimeout> | undefined;
+const curves = new CurvesPanel(touch, (tau, isFinal) => {
+  if (memory?.config.gate) return;
+  clearTimeout(tauTimer);
+  tauTimer = setTimeout(() => tau !== settings.tau && change({ tau }), isFinal ? 0 : 60);
+});
+
+const panels: Panel[] = [
+  new Hero(),
+  new StreamPanel(touch),
+  new SlotsPanel(touch, select),
+  new SlotTable(touch, select),
+  curves,
+  lab,
+];
+onThemeChange(() => {
+  lab.repaint();
+  touch();
+});
+
+function keepInAddress(): void {
+  const hash = formatHash(settings);
+  history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+}
+
+function begin(): void {
+  startsOver = true;
+  selected = 0;
+  const fileName = stream.sample === null ? stream.name : null;
+  source.show(settings.sample, settings.size, fileName, memory);
+  knobsPanel.show(settings, stream.kind, memory);
+  client.replay(settings);
+}
+
+async function openSample(sample: typeof settings.sample, size: number): Promise<void> {
+  // Another sample brings the threshold that suits it.
+  if (sample !== settings.sample) {
+    settings = { ...settings, tau: parseHash(`#sample=${sample}`).settings.tau };
+  }
+  settings = { ...settings, sample, size };
+  keepInAddress();
+  await attempt(client.sample(sample, size), take);
+}
+
+async function openFile(file: File): Promise<void> {
+  say(`Reading ${file.name} …`);
+  await attempt(client.file(file), take);
+}
+
+function take(opened: Opened): void {
+  if (opened.is === 'stream') {
+    const was = stream;
+    stream = opened.stream;
+    // Vectors of one's own begin with the library's default.
+    if (stream.sample === null && stream.kind !== was.kind && !memory) {
+      settings = { ...settings, tau: stream.kind === 'text' ? 0.17 : 0.4 };
+    }
+  } else {
+    ({ memory } = opened);
+    settings = { ...settings, ...knobsOf(memory) };
+  }
+  begin();
+}
+
+/** The knobs as a memory file has them. */
+function knobsOf({ config }: MemoryInfo): Partial<Knobs> {
+  const { theta, keyUpdate, valueUpdate, budget, m0, beta, usageDecay } = config;
+  const masks = /masks=(\S+)/.exec(config.encoder ?? '')?.[1]?.split(',') ?? [];
+  return {
+    ...(config.tau === undefined ? {} : { tau: rounded(config.tau) }),
+    theta: rounded(theta),
+    key: keyUpdate,
+    value: valueUpdate,
+    budget,
+    m0: rounded(m0),
+    beta: rounded(beta),
+    decay: rounded(usageDecay),
+    masks: maskNames.filter((name) => masks.includes(name)),
+  };
+}
+
+/** A float32 as people write it: 0.17, not 0.1700000018. */
+const rounded = (x: number): number => Number(x.toPrecision(7));
+
+async function closeMemory(): Promise<void> {
+  memory = null;
+  settings = parseHash(location.hash).settings;
+  await attempt(client.forget(), begin);
+}
+
+async function save(): Promise<void> {
+  const { at } = moment;
+  await attempt(client.save(at), (bytes) => {
+    const name = (memory?.name ?? `${stream.name.replace(/\W+/g, '-')}.dpc`).replace(/^-+/, '');
+    download(name, bytes);
+    say(`Saved ${counted(moment.live, 'slot')} as ${name}. The command line opens it too: dpcache inspect ${name}`);
+  });
+}
+
+/** What fails is said, and leaves the page as it was. */
+async function attempt<T>(work: Promise<T>, use: (result: T) => void): Promise<void> {
+  try {
+    use(await work);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), true);
+    const fileName = stream.sample === null && stream.name ? stream.name : null;
+    source.show(settings.sample, settings.size, fileName, memory);
+  }
+}
+
+function frame(now: number): void {
+  isDirty = false;
+  transport.tick(now);
+  moment.moveTo(transport.cursor);
+  const shown = state();
+  let wantsMore = transport.isPlaying;
+  for (const panel of panels) if (panel.draw(shown, now)) wantsMore = true;
+  if (wantsMore) touch();
+}
+
+addEventListener('hashchange', () => {
+  const { settings: wanted, bad } = parseHash(location.hash);
+  if (formatHash(wanted) === formatHash(settings) && bad.length === 0) return;
+  settings = wanted;
+  badSettings = bad;
+  void attempt(client.sample(settings.sample, settings.size), take);
+});
+
+knobsPanel.show(settings, 'text', null);
+source.show(settings.sample, settings.size, null, null);
+requestAnimationFrame(frame);
+void attempt(client.sample(settings.sample, settings.size), take);

@@ -1,0 +1,36 @@
+// What each panel of the page is, and what it sees of the page's state.
+import type { MemoryInfo, StreamInfo } from '../engine/protocol';
+import type { Settings } from '../settings';
+import type { Moment } from '../state/moment';
+
+export interface PageState {
+  settings: Settings;
+  stream: StreamInfo;
+  memory: MemoryInfo | null;
+  /** The moment that is shown. */
+  moment: Moment;
+  /** Grows with each new replay that is shown. */
+  replay: number;
+  isPlaying: boolean;
+  /** Items a second. */
+  speed: number;
+  /** The slot that is looked at, or 0. */
+  selected: number;
+}
+
+export interface Panel {
+  /** Shows the state; true asks for another frame although nothing changes. */
+  draw(state: PageState, now: number): boolean;
+}
+
+/** The text that stands for an item or a slot. */
+export const labelOf = (state: PageState, item: number): string => state.stream.labels[item] ?? '';
+
+export function exampleFor(
+  state: PageState,
+  slot: { firstItem: number; lastItem: number; oldExample: string | null },
+): string {
+  const keepsFirst = state.moment.results.begin.config.valueUpdate === 'first';
+  if (!keepsFirst && slot.lastItem >= 0) return labelOf(state, slot.lastItem);
+  return slot.oldExample ?? labelOf(state, slot.firstItem);
+}

@@ -1,0 +1,68 @@
+// The slots: the picture, what it shows in words, and which slot is looked at.
+import { Canvas } from '../draw/canvas';
+import { SlotsPicture } from '../draw/slots_picture';
+import { counted, find, prefersStillness, setText, whole } from '../dom';
+import { exampleFor, labelOf, type PageState, type Panel } from './panel';
+
+export class SlotsPanel implements Panel {
+  readonly #canvas: Canvas;
+  readonly #picture = new SlotsPicture();
+  readonly #summary = find('slots-summary', HTMLElement);
+
+  constructor(onChange: () => void, select: (slot: number) => void) {
+    const element = find('slots-picture', HTMLCanvasElement);
+    this.#canvas = new Canvas(element, onChange);
+    element.addEventListener('pointermove', (event) => {
+      if (event.pointerType === 'mouse') {
+        element.classList.toggle('pointing', this.#under(event) > 0);
+      }
+    });
+    element.addEventListener('click', (event) => select(this.#under(event)));
+  }
+
+  /** The slot at that place, or the nearest one within a finger's width; else 0. */
+  #under(event: MouseEvent): number {
+    let best = 0;
+    let least = 12;
+    for (const { slot, x, y, radius } of this.#picture.drawn) {
+      const away = Math.hypot(event.offsetX - x, event.offsetY - y) - radius;
+      if (away < least) {
+        least = away;
+        best = slot.id;
+      }
+    }
+    return best;
+  }
+
+  draw(state: PageState): boolean {
+    const surface = this.#canvas.begin();
+    if (!surface) return false;
+    const isStill = prefersStillness();
+    const isMoving = this.#picture.draw(surface, state.moment, state.selected, isStill);
+    setText(this.#summary, this.#words(state));
+    return isMoving;
+  }
+
+  #words(state: PageState): string {
+    const { moment } = state;
+    const slot = moment.slots.get(state.selected);
+    if (slot) {
+      const recent = slot.recent.map((item) => `“${labelOf(state, item).slice(0, 80)}”`).slice(0, 2);
+      const gone = slot.goneItem < 0 ? '' : slot.goneInto > 0 ? ' (folded)' : ' (evicted)';
+      const examples = recent.join(' and ') || `“${exampleFor(state, slot)}”`;
+      return `Slot ${slot.id}${gone}: ${counted(slot.count, 'item')}, the latest ${examples}.`;
+    }
+    let words = counted(moment.live, 'slot');
+    if (moment.evicted > 0) words += `, ${whole(moment.evicted)} evicted`;
+    if (moment.folded > 0) words += `, ${whole(moment.folded)} folded`;
+    if (moment.live === 0) return 'No slot yet.';
+    let largest = null;
+    for (const one of moment.slots.values()) {
+      if (one.goneItem < 0 && (!largest || one.count > largest.count)) largest = one;
+    }
+    if (largest) {
+      words += `. The largest, slot ${largest.id}, took ${counted(largest.count, 'item')}: “${exampleFor(state, largest)}”`;
+    }
+    return words;
+  }
+}

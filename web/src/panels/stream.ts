@@ -1,0 +1,143 @@
+// The stream: what became of each item, in a list that holds only the rows that can be seen.
+import { find, fraction, make, setText, whole } from '../dom';
+import { labelOf, type PageState, type Panel } from './panel';
+
+const rowHeight = 46;
+const spare = 3; // rows above and below what can be seen
+
+interface Row {
+  element: HTMLLIElement;
+  text: HTMLElement;
+  what: HTMLElement;
+  mini: HTMLElement;
+  more: HTMLElement;
+  shown: string;
+}
+
+function makeRow(): Row {
+  const element = make('li', 'row');
+  const text = make('div', 'row-text');
+  const words = make('div', 'row-words');
+  const what = make('span', 'row-what');
+  const mini = make('span', 'mini');
+  mini.setAttribute('aria-hidden', 'true');
+  const more = make('span', 'row-more');
+  words.append(what, mini, more);
+  element.append(text, words);
+  return { element, text, what, mini, more, shown: '' };
+}
+
+export class StreamPanel implements Panel {
+  readonly #scroller = find('rows', HTMLElement);
+  readonly #list = find('row-list', HTMLElement);
+  readonly #empty = find('rows-empty', HTMLElement);
+  readonly #rows: Row[] = [];
+  #follows = true;
+  #height = 0;
+  #scrollTop = 0;
+  #at = -1;
+
+  constructor(onScroll: () => void) {
+    this.#scroller.addEventListener(
+      'scroll',
+      () => {
+        this.#scrollTop = this.#scroller.scrollTop;
+        // Whoever scrolls up wants to read; at the end the list follows again.
+        this.#follows = this.#scrollTop + this.#height >= this.#at * rowHeight - rowHeight;
+        onScroll();
+      },
+      { passive: true },
+    );
+    new ResizeObserver(([entry]) => {
+      this.#height = entry?.contentRect.height ?? 0;
+      onScroll();
+    }).observe(this.#scroller);
+  }
+
+  draw(state: PageState): boolean {
+    const { at } = state.moment;
+    if (at !== this.#at) {
+      this.#list.style.setProperty('height', `${at * rowHeight}px`);
+      if (at < this.#at) this.#follows = true;
+      this.#at = at;
+      this.#empty.hidden = at > 0;
+    }
+    if (this.#follows) {
+      const end = Math.max(0, at * rowHeight - this.#height);
+      if (end !== this.#scrollTop) {
+        this.#scroller.scrollTop = end;
+        this.#scrollTop = end;
+      }
+    }
+    const first = Math.max(0, Math.floor(this.#scrollTop / rowHeight) - spare);
+    const last = Math.min(at, Math.ceil((this.#scrollTop + this.#height) / rowHeight) + spare);
+    this.#fill(state, first, last);
+    return false;
+  }
+
+  /** Row i of the list always uses the same element, so that scrolling rewrites few of them. */
+  #fill(state: PageState, first: number, last: number): void {
+    const needed = Math.max(this.#rows.length, last - first);
+    while (this.#rows.length < needed) {
+      const row = makeRow();
+      this.#rows.push(row);
+      this.#list.append(row.element);
+    }
+    const used = new Set<Row>();
+    for (let item = first; item < last; ++item) {
+      const row = this.#rows[item % needed] as Row;
+      used.add(row);
+      const key = `${state.replay}:${needed}:${item}`;
+      if (row.shown === key) continue;
+      row.shown = key;
+      this.#write(row, state, item);
+    }
+    for (const row of this.#rows) {
+      const isHidden = !used.has(row);
+      if (row.element.hidden !== isHidden) row.element.hidden = isHidden;
+      if (isHidden) row.shown = '';
+    }
+  }
+
+  #write(row: Row, state: PageState, item: number): void {
+    const { results } = state.moment;
+    const opened = results.opened[item] === 1;
+    const novelty = results.novelty[item] as number;
+    const threshold = results.threshold[item] as number;
+    const nearest = results.nearestSlot[item] as number;
+    const { element } = row;
+    element.style.setProperty('transform', `translateY(${item * rowHeight}px)`);
+    element.setAttribute('aria-posinset', String(item + 1));
+    element.setAttribute('aria-setsize', String(results.count));
+    element.classList.toggle('opened', opened);
+    setText(row.text, `${whole(item + 1)}  ${labelOf(state, item)}`);
+    const slot = results.slot[item] as number;
+    setText(row.what, opened ? `opened slot ${slot}` : `joined slot ${slot}`);
+    row.mini.style.setProperty('--novelty', String(Math.min(1, novelty)));
+    row.mini.style.setProperty('--tau', String(Math.min(1, threshold)));
+    let more = `novelty ${fraction(novelty)} ${opened ? '>' : '≤'} ${fraction(threshold)}`;
+    if (nearest > 0) {
+      more += ` · nearest miss slot ${nearest}, ${fraction(results.nearest[item] as number)} alike`;
+    }
+    const gone = goneAt(state, item);
+    setText(row.more, gone ? `${more} · ${gone}` : more);
+  }
+}
+
+/** What the budget took away at that item. */
+function goneAt(state: PageState, item: number): string {
+  const { gone } = state.moment.results;
+  let low = 0;
+  let high = gone.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((gone[middle]?.item ?? 0) < item) low = middle + 1;
+    else high = middle;
+  }
+  const words: string[] = [];
+  for (let i = low; gone[i]?.item === item; ++i) {
+    const { slot, into } = gone[i] ?? { slot: 0, into: 0 };
+    words.push(into > 0 ? `folded slot ${slot} into ${into}` : `evicted slot ${slot}`);
+  }
+  return words.join(', ');
+}
