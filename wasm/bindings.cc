@@ -250,10 +250,11 @@ Address add(Cache cache, std::vector<Pattern> patterns) {
       memory->text = {Error::encoder_mismatch, 0, "/text",
                       "the dimension of this cache is not that of its encoder"};
     }
+  } else if (own) {
+    encoder.status.pointer = "/own_masks";
+    return refuse(encoder.status);
   } else {
-    memory->text = encoder.status;
-    memory->text.pointer = "/text";
-    if (own || encoder.status.code == Error::bad_config) return refuse(memory->text);
+    memory->text = {Error::encoder_mismatch, 0, "/text", encoder.status.detail};
   }
   accept();
   reply.count(memories.add(std::move(memory)));
@@ -372,13 +373,13 @@ Address score(std::uint32_t handle) {
   if (!errors.empty()) return refuse(errors);
   std::vector<std::vector<Match>> results(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const bool right_length = keys[i].size() == memory.cache.config().dimension;
-    auto matches = memory.cache.score(keys[i], options);
-    if (matches && right_length) {
+    if (keys[i].size() != memory.cache.config().dimension) {
+      // score() would take several keys, or none; nearest() takes one, and says what is wrong.
+      fail(i, memory.cache.nearest(keys[i], options).status);
+    } else if (auto matches = memory.cache.score(keys[i], options)) {
       results[i] = std::move(matches->front());
     } else {
-      // A length of 0 or of several keys is one that score() takes; here each is one key.
-      fail(i, matches ? memory.cache.nearest(keys[i], options).status : std::move(matches.status));
+      fail(i, std::move(matches.status));
     }
   }
   if (!errors.empty()) return refuse(errors);

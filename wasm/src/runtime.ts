@@ -157,7 +157,11 @@ async function open(source: WasmSource | PromiseLike<WasmSource>, what: string):
     return await Runtime.start(await compile(await source));
   } catch (cause) {
     if (cause instanceof DpcacheError) throw cause;
-    throw unavailable(`cannot load the WebAssembly from ${what}: ${String(cause)}`, cause);
+    throw unavailable(
+      `cannot load the WebAssembly from ${what}: ${String(cause)}. Where a bundler has moved this ` +
+        'module away from its file, give { wasm: inlineWasm() } of dpcache/inline',
+      cause,
+    );
   }
 }
 
