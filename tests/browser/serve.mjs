@@ -26,6 +26,7 @@ export const policy = [
 
 /** Serves `root` below `base` on a free port of this machine. */
 export async function serve(root, base = '/') {
+  const sent = new Map(); // bytes by path, without headers
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');
     const name = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
@@ -43,11 +44,13 @@ export async function serve(root, base = '/') {
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     });
+    sent.set(pathname, (sent.get(pathname) ?? 0) + found.size);
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}${base}`,
+    sent,
     close: () => new Promise((resolve) => {
       server.close(resolve);
       server.closeAllConnections();

@@ -2,6 +2,9 @@
 import { currentTheme, type Surface } from './canvas';
 import type { Moment, SlotState } from '../state/moment';
 
+/** How opaque a circle is. */
+const fillOf = (glow: number): number => 0.24 + 0.7 * glow;
+
 interface View {
   x: number;
   y: number;
@@ -29,8 +32,7 @@ export class SlotsPicture {
   }
 
   /** Where a slot is on the canvas, and how large, as drawn last. */
-  static readonly #none: { slot: SlotState; x: number; y: number; radius: number }[] = [];
-  drawn = SlotsPicture.#none;
+  drawn: { slot: SlotState; x: number; y: number; radius: number; glow: number }[] = [];
 
   /** True while the view is still moving to where it wants to be. */
   draw(surface: Surface, moment: Moment, selected: number, isStill: boolean): boolean {
@@ -53,11 +55,11 @@ export class SlotsPicture {
         this.#drawGone(surface, x, y, radius, 1 - (moment.at - slot.goneItem) / keep);
         continue;
       }
-      this.drawn.push({ slot, x, y, radius });
-      // A slot glows for a while after it took an item, a new one longer.
+      // A slot glows for a while after it took an item.
       const age = slot.lastItem < 0 ? Infinity : moment.at - 1 - slot.lastItem;
       const glow = Math.max(0, 1 - age / recency);
-      context.globalAlpha = 0.28 + 0.6 * glow;
+      this.drawn.push({ slot, x, y, radius, glow });
+      context.globalAlpha = fillOf(glow);
       context.fillStyle = theme.accent;
       context.beginPath();
       context.arc(x, y, radius, 0, 2 * Math.PI);
@@ -111,11 +113,13 @@ export class SlotsPicture {
 
   /** Ids in the circles that have room for them. */
   #drawNames({ context }: Surface): void {
-    context.fillStyle = currentTheme().ink;
+    const theme = currentTheme();
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    for (const { slot, x, y, radius } of this.drawn) {
-      if (radius > 4 + 3.5 * String(slot.id).length) context.fillText(String(slot.id), x, y + 0.5);
+    for (const { slot, x, y, radius, glow } of this.drawn) {
+      if (radius <= 4 + 3.5 * String(slot.id).length) continue;
+      context.fillStyle = fillOf(glow) > 0.5 ? theme.panel : theme.ink;
+      context.fillText(String(slot.id), x, y + 0.5);
     }
   }
 

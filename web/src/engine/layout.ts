@@ -60,7 +60,8 @@ export class Layout {
         const radius = anchor.distance * (i < directions ? 1 : 1.5);
         const x = anchor.at.x + radius * Math.cos(angle);
         const y = anchor.at.y + radius * Math.sin(angle);
-        let cost = 0.03 * Math.hypot(x, y) + 6 * this.#crowding(x, y);
+        // The pull to the middle is weaker sideways: pictures are wider than high.
+        let cost = 0.03 * Math.hypot(0.6 * x, y) + 6 * this.#crowding(x, y);
         for (const { at, distance, weight } of near) {
           cost += weight * (Math.hypot(x - at.x, y - at.y) - distance) ** 2;
         }

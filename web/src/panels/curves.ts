@@ -185,15 +185,18 @@ export class CurvesPanel implements Panel {
     const lower = { ...frame, top: middle + 8 };
     const count = Math.max(1, results.count);
     const x = linear(0, count, frame.left, frame.right);
-    const t = linear(0, 1, upper.bottom, upper.top);
     let top = 4;
-    for (let i = 0; i < results.computed; i += 1) {
+    let hottest = 0;
+    for (let i = 0; i < results.computed; ++i) {
+      hottest = Math.max(hottest, results.surprise[i] as number);
       const m = hasBudget ? (results.budget[i] as number) : 0;
       top = Math.max(top, results.slotsAfter[i] as number, Number.isFinite(m) ? m : 0);
     }
     const slots = linear(0, top * 1.05, lower.bottom, lower.top);
-    drawAxes(surface, upper, { scale: x, ticks: [] }, { scale: t, ticks: [0, 1], format: (n) => (n ? '1' : 'T 0') });
-    drawAxes(surface, lower, { scale: x, ticks: roundTicks(count, 4) }, { scale: slots, ticks: roundTicks(top, 3) });
+    const heat = hottest > 0.5 ? 1 : 0.5;
+    const t = linear(0, heat, upper.bottom, upper.top);
+    drawAxes(surface, upper, { scale: x, ticks: [] }, { scale: t, ticks: [0, heat], format: (n) => (n ? `T ${n}` : '0') });
+    drawAxes(surface, lower, { scale: x, ticks: roundTicks(count, 4) }, { scale: slots, ticks: roundTicks(top * 1.05, 3) });
     const steps = columns(at, x(at) - x(0));
     drawLine(surface, steps.map((n) => [x(n), t(results.surprise[n - 1] as number)]), theme.warm, 1.5);
     if (hasBudget) {
