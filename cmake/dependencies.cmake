@@ -1,6 +1,6 @@
 # Finds what dpcache is built from: what scripts/setup put into DPCACHE_DEPS, else this system's own.
 # Sets DPCACHE_HIGHWAY_INCLUDE, DPCACHE_HIGHWAY_SOURCES or else DPCACHE_HIGHWAY_LIBRARY, and
-# DPCACHE_HEADERS (nlohmann/json and xxhash.h).
+# DPCACHE_HEADERS (xxhash.h, and for the command line and tests nlohmann/json).
 
 if(DEFINED ENV{DPCACHE_DEPS})
   set(dpcache_deps_default $ENV{DPCACHE_DEPS})
@@ -30,13 +30,17 @@ else()
   set(DPCACHE_HIGHWAY_LIBRARY hwy::hwy)
 endif()
 
-find_path(DPCACHE_HEADERS nlohmann/json.hpp PATHS ${DPCACHE_DEPS}/include
+find_path(DPCACHE_HEADERS xxhash.h PATHS ${DPCACHE_DEPS}/include
   NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
 if(NOT EMSCRIPTEN)
-  find_path(DPCACHE_HEADERS nlohmann/json.hpp)
+  find_path(DPCACHE_HEADERS xxhash.h)
 endif()
-if(NOT EXISTS ${DPCACHE_HEADERS}/xxhash.h)
-  message(FATAL_ERROR "nlohmann/json.hpp or xxhash.h is missing: run scripts/setup, or install "
-    "nlohmann-json3-dev and libxxhash-dev")
+if(NOT DPCACHE_HEADERS)
+  message(FATAL_ERROR "xxhash.h is missing: run scripts/setup, or install libxxhash-dev")
+endif()
+if((DPCACHE_BUILD_CLI OR DPCACHE_BUILD_TESTS OR DPCACHE_FUZZ)
+   AND NOT EXISTS ${DPCACHE_HEADERS}/nlohmann/json.hpp)
+  message(FATAL_ERROR "nlohmann/json.hpp is missing: run scripts/setup, or install "
+    "nlohmann-json3-dev")
 endif()
 mark_as_advanced(DPCACHE_HEADERS)

@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "json_text.h"
 #include "validate.h"
 
 namespace dpcache {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The names of an enum's values, in the order of the values.
 constexpr std::array kKeyUpdates = {"frozen", "centroid"};
@@ -25,122 +21,107 @@ constexpr std::array kValueUpdates = {"first", "last", "mean", "ema"};
 constexpr std::array kBudgets = {"none", "fixed", "adaptive", "ghost"};
 constexpr std::array kShrinks = {"evict", "merge"};
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Settings and counters are short. A longer text is refused unread, because the parser's time grows
-// with the square of the number of keys; and so is a NUL, at which the parser would stop.
+// Settings and counters are short: a longer text is refused unread.
 constexpr std::size_t kLongestText = 65536;
 
-std::optional<Json> parse_object(std::string_view text) {
-  if (text.size() > kLongestText || text.find('\0') != std::string_view::npos) return {};
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return {};
-  return json;
-}
-
-// The double whose shortest decimal form is the shortest one that gives this float back: 0.4F is
-// written as 0.4, not as 0.4000000059604645.
-double shortest(float x) {
-  std::array<char, 32> text;
-  double value = 0.0;
-  for (int digits = 1; digits <= 9; ++digits) {
-    std::snprintf(text.data(), text.size(), "%.*g", digits, static_cast<double>(x));
-    value = std::strtod(text.data(), nullptr);
-    if (static_cast<float>(value) == x) break;
-  }
-  return value;
-}
-
 // Reads the fields of an object one by one; keeps the first problem, and knows which keys are left.
+// Of a key that stands there twice the last value counts.
 class Fields {
  public:
-  explicit Fields(const Json& object, std::string prefix = "")
-      : object_(object), prefix_(std::move(prefix)) {}
+  // The text must outlive this.
+  explicit Fields(std::string_view object, std::string prefix = "") : prefix_(std::move(prefix)) {
+    if (object.size() > kLongestText) return;
+    JsonReader reader(object);
+    if (reader.next() != JsonToken::begin_object) return;
+    while (reader.next() == JsonToken::key) {
+      std::string key = reader.take_text();
+      const std::size_t begin = reader.position();
+      int depth = 0;
+      do {
+        const JsonToken token = reader.next();
+        if (token == JsonToken::fault) return;
+        if (token == JsonToken::begin_object || token == JsonToken::begin_array) ++depth;
+        if (token == JsonToken::end_object || token == JsonToken::end_array) --depth;
+      } while (depth > 0);
+      fields_.push_back({std::move(key), object.substr(begin, reader.position() - begin)});
+    }
+    is_object_ = reader.next() == JsonToken::end;
+  }
+
+  bool is_object() const { return is_object_; }
 
   Status status() const {
-    if (!status_ || seen_ == object_.size()) return status_;
-    for (const auto& [key, value] : object_.items()) {
-      if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
-        return {Error::bad_config, 0, prefix_ + "/" + escaped(key), "there is no such setting"};
+    if (!status_) return status_;
+    for (const Field& field : fields_) {
+      if (std::find(known_.begin(), known_.end(), field.key) == known_.end()) {
+        return {Error::bad_config, 0, prefix_ + "/" + escaped(field.key),
+                "there is no such setting"};
       }
     }
     return status_;
   }
 
-  // The value of a key that is there and not null.
-  const Json* find(const char* key) {
-    known_.emplace_back(key);
-    const auto at = object_.find(key);
-    if (at == object_.end()) return nullptr;
-    ++seen_;
-    return at->is_null() ? nullptr : &*at;
+  // Whether the key is there and not null.
+  bool find(std::string_view key) {
+    known_.push_back(key);
+    value_ = {};
+    for (const Field& field : fields_) {
+      if (field.key == key) value_ = field.value;
+    }
+    reader_ = JsonReader(value_);
+    token_ = value_.empty() ? JsonToken::null : reader_.next();
+    return token_ != JsonToken::null;
   }
+  // The value that was found last: its text, or what kind it is of and what it is.
+  std::string_view value() const { return value_; }
+  JsonToken token() const { return token_; }
+  const JsonReader& read() const { return reader_; }
 
   template <class T>
   void integer(const char* key, T& out) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_number_integer()) return refuse(key, "must be an integer");
-    const bool below_zero = !value->is_number_unsigned() && value->get<std::int64_t>() < 0;
-    const bool too_large =
-        value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{kMaxInteger};
-    const auto number = too_large ? kMaxInteger + 1 : value->get<std::int64_t>();
-    if (too_large || (below_zero && std::is_unsigned_v<T>) ||
-        static_cast<std::int64_t>(static_cast<T>(number)) != number) {
-      return refuse(key, "is out of its range");
-    }
-    out = static_cast<T>(number);
+    if (!find(key)) return;
+    constexpr auto kLeast = std::is_unsigned_v<T> ? 0 : std::numeric_limits<std::int64_t>::min();
+    constexpr auto kMost =
+        std::min(std::uint64_t{kMaxInteger}, std::uint64_t{std::numeric_limits<T>::max()});
+    if (is_integer(key, kLeast, kMost)) out = static_cast<T>(reader_.natural());
   }
   template <class T>
   void integer(const char* key, std::optional<T>& out) {
-    if (!present(key)) return void(find(key));
     T value{};
     integer(key, value);
-    out = value;
+    if (token_ != JsonToken::null) out = value;
   }
 
   void number(const char* key, float& out) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_number()) return refuse(key, "must be a number");
-    out = static_cast<float>(value->get<double>());
+    if (!find(key)) return;
+    const bool is_number = token_ == JsonToken::natural || token_ == JsonToken::negative ||
+                           token_ == JsonToken::fraction;
+    if (!is_number) return refuse(key, "must be a number");
+    out = static_cast<float>(reader_.number());
   }
   void number(const char* key, std::optional<float>& out) {
-    if (!present(key)) return void(find(key));
     float value = 0.0F;
     number(key, value);
-    out = value;
+    if (token_ != JsonToken::null) out = value;
   }
 
   void boolean(const char* key, bool& out) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_boolean()) return refuse(key, "must be true or false");
-    out = value->get<bool>();
+    if (!find(key)) return;
+    if (token_ != JsonToken::yes && token_ != JsonToken::no) {
+      return refuse(key, "must be true or false");
+    }
+    out = token_ == JsonToken::yes;
   }
 
   void text(const char* key, std::optional<std::string>& out) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->is_string()) return refuse(key, "must be a string");
-    out = value->get_ref<const std::string&>();
+    if (!find(key)) return;
+    if (token_ != JsonToken::string) return refuse(key, "must be a string");
+    out = reader_.take_text();
   }
 
-  template <class Enum, std::size_t N>
-  void choice(const char* key, const std::array<const char*, N>& names, Enum& out) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    for (std::size_t i = 0; i < N; ++i) {
-      if (value->is_string() && value->get_ref<const std::string&>() == names[i]) {
-        out = static_cast<Enum>(i);
-        return;
-      }
-    }
-    std::string detail = "must be one of";
-    for (const char* name : names) detail += std::string(" ") + name;
-    refuse(key, detail.c_str());
+  template <class Enum>
+  void choice(const char* key, std::span<const char* const> names, Enum& out) {
+    if (find(key)) out = static_cast<Enum>(place(key, names, static_cast<std::size_t>(out)));
   }
 
   void refuse(const char* key, const char* detail) {
@@ -153,9 +134,31 @@ class Fields {
   }
 
  private:
-  bool present(const char* key) const {
-    const auto at = object_.find(key);
-    return at != object_.end() && !at->is_null();
+  struct Field {
+    std::string key;
+    std::string_view value;
+  };
+
+  bool is_integer(const char* key, std::int64_t least, std::uint64_t most) {
+    if (token_ != JsonToken::natural && token_ != JsonToken::negative) {
+      refuse(key, "must be an integer");
+      return false;
+    }
+    const bool fits =
+        token_ == JsonToken::natural ? reader_.natural() <= most : reader_.negative() >= least;
+    if (!fits) refuse(key, "is out of its range");
+    return fits;
+  }
+
+  // The place of the found value among the names, or `otherwise`.
+  std::size_t place(const char* key, std::span<const char* const> names, std::size_t otherwise) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (token_ == JsonToken::string && reader_.text() == names[i]) return i;
+    }
+    std::string detail = "must be one of";
+    for (const char* name : names) detail.append(" ").append(name);
+    refuse(key, detail.c_str());
+    return otherwise;
   }
 
   // RFC 6901, section 3.
@@ -173,105 +176,97 @@ class Fields {
     return out;
   }
 
-  const Json& object_;
   std::string prefix_;
-  std::vector<std::string> known_;
-  std::size_t seen_ = 0;
+  std::vector<Field> fields_;
+  bool is_object_ = false;
+  std::vector<std::string_view> known_;
+  std::string_view value_;
+  JsonReader reader_{""};
+  JsonToken token_ = JsonToken::null;
   Status status_;
 };
 
-// Reads the header of a safetensors file as it is parsed, and stops at the first thing that does
-// not belong there, so that a hostile text costs no more than it is long.
-class HeaderReader final : public nlohmann::json_sax<Json> {
+// Reads the header of a safetensors file, and stops at the first thing that does not belong there,
+// so that a hostile text costs no more than it is long.
+class HeaderReader {
  public:
-  SafetensorsHeader header() && { return std::move(header_); }
+  explicit HeaderReader(std::string_view text) : reader_(text) {}
 
-  bool start_object(std::size_t /*size*/) override {
-    if (place_ == Place::outside) return go(Place::top);
-    if (place_ != Place::entry) return false;
-    if (key_ == "__metadata__") return go(Place::metadata);
-    header_.tensors.emplace_back().name = key_;
-    seen_ = 0;
-    return go(Place::tensor);
-  }
-  bool end_object() override {
-    if (place_ == Place::tensor && seen_ != (kDtype | kShape | kOffsets)) return false;
-    return go(place_ == Place::top ? Place::outside : Place::top);
-  }
-  bool key(string_t& key) override {
-    key_ = key;
-    switch (place_) {
-      case Place::top:
-        return names_.insert(key).second && go(Place::entry);
-      case Place::metadata:
-        return !header_.metadata.contains(key);
-      case Place::tensor:
-        if (key == "dtype") return see(kDtype);
-        if (key == "shape") return see(kShape);
-        return key == "data_offsets" && see(kOffsets);
-      default:
-        return false;
+  std::optional<SafetensorsHeader> read() && {
+    if (reader_.next() != JsonToken::begin_object) return {};
+    while (key()) {
+      std::string name = reader_.take_text();
+      if (!names_.insert(name).second) return {};
+      if (name == "__metadata__" ? !metadata() : !tensor(std::move(name))) return {};
     }
-  }
-  bool string(string_t& text) override {
-    if (place_ == Place::metadata) return header_.metadata.emplace(key_, std::move(text)).second;
-    if (place_ != Place::tensor || key_ != "dtype") return false;
-    header_.tensors.back().dtype = std::move(text);
-    return true;
-  }
-  bool start_array(std::size_t /*size*/) override {
-    offsets_.clear();
-    return place_ == Place::tensor && key_ != "dtype" && go(Place::list);
-  }
-  bool number_unsigned(number_unsigned_t number) override {
-    if (place_ != Place::list) return false;
-    if (key_ == "shape") {
-      header_.tensors.back().shape.push_back(number);
-      return true;
-    }
-    offsets_.push_back(number);
-    return offsets_.size() <= 2;
-  }
-  bool end_array() override {
-    if (key_ == "data_offsets") {
-      if (offsets_.size() != 2) return false;
-      header_.tensors.back().begin = offsets_[0];
-      header_.tensors.back().end = offsets_[1];
-    }
-    return go(Place::tensor);
-  }
-  bool null() override { return false; }
-  bool boolean(bool /*value*/) override { return false; }
-  bool number_integer(number_integer_t /*value*/) override { return false; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return false; }
-  bool binary(binary_t& /*value*/) override { return false; }
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    return false;
+    if (token_ != JsonToken::end_object || reader_.next() != JsonToken::end) return {};
+    return std::move(header_);
   }
 
  private:
-  enum class Place { outside, top, entry, metadata, tensor, list };
-  static constexpr unsigned kDtype = 1;
-  static constexpr unsigned kShape = 2;
-  static constexpr unsigned kOffsets = 4;
+  bool key() {
+    token_ = reader_.next();
+    return token_ == JsonToken::key;
+  }
 
-  bool go(Place place) {
-    place_ = place;
+  bool metadata() {
+    if (reader_.next() != JsonToken::begin_object) return false;
+    while (key()) {
+      std::string name = reader_.take_text();
+      if (reader_.next() != JsonToken::string) return false;
+      if (!header_.metadata.emplace(std::move(name), reader_.take_text()).second) {
+        return false;
+      }
+    }
+    return token_ == JsonToken::end_object;
+  }
+
+  // Each of the three fields once.
+  bool tensor(std::string name) {
+    TensorInfo& tensor = header_.tensors.emplace_back();
+    tensor.name = std::move(name);
+    std::vector<std::uint64_t> offsets;
+    unsigned seen = 0;
+    if (reader_.next() != JsonToken::begin_object) return false;
+    while (key()) {
+      const std::string field = reader_.take_text();
+      unsigned mark = 0;
+      bool sane = false;
+      if (field == "dtype") {
+        mark = 1;
+        sane = reader_.next() == JsonToken::string;
+        tensor.dtype = reader_.take_text();
+      } else if (field == "shape") {
+        mark = 2;
+        sane = list(tensor.shape, std::numeric_limits<std::size_t>::max());
+      } else if (field == "data_offsets") {
+        mark = 4;
+        sane = list(offsets, 2) && offsets.size() == 2;
+      }
+      if (!sane || (seen & mark) != 0) return false;
+      seen |= mark;
+    }
+    if (token_ != JsonToken::end_object || seen != 7) return false;
+    tensor.begin = offsets[0];
+    tensor.end = offsets[1];
     return true;
   }
-  bool see(unsigned field) {  // false: it stands there twice
-    const bool fresh = (seen_ & field) == 0;
-    seen_ |= field;
-    return fresh;
+
+  // Appends up to `most` numbers.
+  bool list(std::vector<std::uint64_t>& out, std::size_t most) {
+    if (reader_.next() != JsonToken::begin_array) return false;
+    for (;;) {
+      const JsonToken token = reader_.next();
+      if (token == JsonToken::end_array) return true;
+      if (token != JsonToken::natural || out.size() == most) return false;
+      out.push_back(reader_.natural());
+    }
   }
 
+  JsonReader reader_;
+  JsonToken token_ = JsonToken::fault;
   SafetensorsHeader header_;
   std::set<std::string> names_;  // of tensors, and "__metadata__"
-  Place place_ = Place::outside;
-  std::string key_;
-  unsigned seen_ = 0;  // fields of the tensor at hand
-  std::vector<std::uint64_t> offsets_;
 };
 
 // Every counter under its name.
@@ -291,42 +286,48 @@ void each_counter(C& counters, Visit visit) {
 }  // namespace
 
 std::string to_json(const Config& config) {
-  Json json;
-  json["dimension"] = config.dimension;
-  json["value_dimension"] = config.value_dimension;
-  if (config.tau) json["tau"] = shortest(*config.tau);
-  if (config.gate)
-    json["gate"] = {{"a", shortest(config.gate->a)}, {"b", shortest(config.gate->b)}};
-  json["theta"] = shortest(config.theta);
-  json["key_update"] = kKeyUpdates[static_cast<std::size_t>(config.key_update)];
-  json["value_update"] = kValueUpdates[static_cast<std::size_t>(config.value_update)];
-  json["ema"] = shortest(config.ema);
-  json["usage_decay"] = shortest(config.usage_decay);
-  json["budget"] = kBudgets[static_cast<std::size_t>(config.budget)];
-  if (config.max_slots) json["max_slots"] = *config.max_slots;
-  json["keep_sums"] = config.keep_sums;
-  json["m0"] = shortest(config.m0);
-  json["beta"] = shortest(config.beta);
-  json["eta"] = shortest(config.eta);
-  json["shrink"] = kShrinks[static_cast<std::size_t>(config.shrink)];
-  if (config.null_similarity) json["null_similarity"] = shortest(*config.null_similarity);
-  if (config.ttl_ms) json["ttl_ms"] = *config.ttl_ms;
-  if (config.encoder) json["encoder"] = *config.encoder;
-  return dump(json);
+  const auto name = [](const auto& names, auto value) {
+    return names[static_cast<std::size_t>(value)];
+  };
+  JsonObject json;
+  json.natural("dimension", config.dimension);
+  json.natural("value_dimension", config.value_dimension);
+  if (config.tau) json.number("tau", *config.tau);
+  if (config.gate) {
+    JsonObject gate;
+    gate.number("a", config.gate->a);
+    gate.number("b", config.gate->b);
+    json.raw("gate", std::move(gate).text());
+  }
+  json.number("theta", config.theta);
+  json.string("key_update", name(kKeyUpdates, config.key_update));
+  json.string("value_update", name(kValueUpdates, config.value_update));
+  json.number("ema", config.ema);
+  json.number("usage_decay", config.usage_decay);
+  json.string("budget", name(kBudgets, config.budget));
+  if (config.max_slots) json.natural("max_slots", *config.max_slots);
+  json.boolean("keep_sums", config.keep_sums);
+  json.number("m0", config.m0);
+  json.number("beta", config.beta);
+  json.number("eta", config.eta);
+  json.string("shrink", name(kShrinks, config.shrink));
+  if (config.null_similarity) json.number("null_similarity", *config.null_similarity);
+  if (config.ttl_ms) json.integer("ttl_ms", *config.ttl_ms);
+  if (config.encoder) json.string("encoder", *config.encoder);
+  return std::move(json).text();
 }
 
 Result<Config> config_from_json(std::string_view text) {
-  const std::optional<Json> json = parse_object(text);
-  if (!json)
+  Fields fields(text);
+  if (!fields.is_object())
     return Status{Error::bad_request, 0, "", "the config is not a JSON object of at most 64 KiB"};
   Config config;
-  Fields fields(*json);
   fields.integer("dimension", config.dimension);
   fields.integer("value_dimension", config.value_dimension);
   fields.number("tau", config.tau);
-  if (const Json* gate = fields.find("gate")) {
-    if (gate->is_object()) {
-      Fields parts(*gate, "/gate");
+  if (fields.find("gate")) {
+    if (fields.token() == JsonToken::begin_object) {
+      Fields parts(fields.value(), "/gate");
       config.gate.emplace();
       parts.number("a", config.gate->a);
       parts.number("b", config.gate->b);
@@ -355,50 +356,51 @@ Result<Config> config_from_json(std::string_view text) {
   return config;
 }
 
-// Written piece by piece: in an object of this kind of JSON each new key is compared with all
-// others.
 std::string to_json(const SafetensorsHeader& header) {
-  std::string out = "{\"__metadata__\":{";
+  JsonObject metadata;
   std::set<std::string> keys;  // two that are no UTF-8 may become one
   for (const auto& [key, value] : header.metadata) {
-    const std::string text = dump(Json(key));
-    if (!keys.insert(text).second) continue;
-    if (out.back() != '{') out += ',';
-    out += text + ':' + dump(Json(value));
+    std::string quoted;
+    append_quoted(key, quoted);
+    if (keys.insert(quoted).second) metadata.string(key, value);
   }
-  out += '}';
+  JsonObject json;
+  json.raw("__metadata__", std::move(metadata).text());
   for (const TensorInfo& tensor : header.tensors) {
-    const Json entry = {{"dtype", tensor.dtype},
-                        {"shape", tensor.shape},
-                        {"data_offsets", {tensor.begin, tensor.end}}};
-    out += ',' + dump(Json(tensor.name)) + ':' + dump(entry);
+    std::string shape;
+    for (std::uint64_t length : tensor.shape) {
+      shape += shape.empty() ? '[' : ',';
+      shape += std::to_string(length);
+    }
+    JsonObject entry;
+    entry.string("dtype", tensor.dtype);
+    entry.raw("shape", shape.empty() ? "[]" : shape + ']');
+    entry.raw("data_offsets",
+              '[' + std::to_string(tensor.begin) + ',' + std::to_string(tensor.end) + ']');
+    json.raw(tensor.name, std::move(entry).text());
   }
-  return out + '}';
+  return std::move(json).text();
 }
 
 std::optional<SafetensorsHeader> header_from_json(std::string_view text) {
-  if (text.find('\0') != std::string_view::npos) return {};  // where the parser would stop
-  HeaderReader reader;
-  if (!Json::sax_parse(text.begin(), text.end(), &reader)) return {};
-  return std::move(reader).header();
+  return HeaderReader(text).read();
 }
 
 std::string to_json(const Counters& counters) {
-  Json json;
-  each_counter(counters, [&](const char* name, std::uint64_t value) { json[name] = value; });
-  return dump(json);
+  JsonObject json;
+  each_counter(counters, [&](const char* name, std::uint64_t value) { json.natural(name, value); });
+  return std::move(json).text();
 }
 
 std::optional<Counters> counters_from_json(std::string_view text) {
-  const std::optional<Json> json = parse_object(text);
-  if (!json) return {};
+  Fields fields(text);
+  if (!fields.is_object()) return {};
   Counters counters;
   bool complete = true;
   each_counter(counters, [&](const char* name, std::uint64_t& value) {
-    const auto at = json->find(name);
-    complete = complete && at != json->end() && at->is_number_unsigned();
-    if (complete) value = at->get<std::uint64_t>();
-    complete = complete && value <= kMaxId + 1;
+    complete = complete && fields.find(name) && fields.token() == JsonToken::natural &&
+               fields.read().natural() <= kMaxId + 1;
+    if (complete) value = fields.read().natural();
   });
   if (!complete) return {};
   return counters;

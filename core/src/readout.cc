@@ -1,7 +1,7 @@
 // The public calls that ask: reading by attention, nearest, scores, slots and statistics.
 #include <algorithm>
-#include <cstdio>
 
+#include "digits.h"
 #include "dpcache/cache.h"
 #include "kernels.h"
 #include "search.h"
@@ -39,12 +39,6 @@ Slot view(const Slots& slots, std::size_t r) {
   slot.last_time = row.last_time;
   if (row.expires != kNever) slot.expires = row.expires;
   return slot;
-}
-
-std::string format(const char* pattern, double x, double y) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, x, y);
-  return text;
 }
 
 }  // namespace
@@ -191,25 +185,21 @@ std::string Cache::warning() const {
   constexpr double kLoose = 0.8;          // merges whatever has a cosine of .2: near chance
   constexpr double kSuspect = 0.5;        // below this, one slot rather means one item
   constexpr std::uint64_t kEnough = 100;  // items before the counts say anything
+  constexpr int kDigits = 3;
   const auto tau = static_cast<double>(threshold(state_->config));
   const Counters& counters = state_->counters;
+  const std::string begin = "tau = " + decimal(tau, kDigits);
   if (counters.items >= kEnough && counters.allocations == 1 && tau > kSuspect) {
-    return format(
-        "tau = %.3g merged all %.0f items into one slot: it is a novelty (1 - cosine), smaller is "
-        "stricter",
-        tau, static_cast<double>(counters.items));
+    return begin + " merged all " + std::to_string(counters.items) +
+           " items into one slot: it is a novelty (1 - cosine), smaller is stricter";
   }
   if (counters.items >= kEnough && counters.allocations * 100 > counters.items * 99) {
-    return format(
-        "tau = %.3g merged fewer than 1 in 100 of %.0f items: it is a novelty (1 - cosine), larger "
-        "is looser",
-        tau, static_cast<double>(counters.items));
+    return begin + " merged fewer than 1 in 100 of " + std::to_string(counters.items) +
+           " items: it is a novelty (1 - cosine), larger is looser";
   }
   if (tau > kLoose) {
-    return format(
-        "tau = %.3g merges items whose cosine is as low as %.3g: it is a novelty (1 - cosine), not "
-        "a similarity",
-        tau, 1.0 - tau);
+    return begin + " merges items whose cosine is as low as " + decimal(1.0 - tau, kDigits) +
+           ": it is a novelty (1 - cosine), not a similarity";
   }
   return {};
 }

@@ -1,11 +1,10 @@
 // Writing a memory file.
 #include "snapshot.h"
 
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 
+#include "digits.h"
 #include "dpcache/cache.h"
 #include "hash.h"
 #include "json.h"
@@ -14,12 +13,6 @@
 namespace dpcache {
 
 namespace {
-
-std::string hex(std::uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016" PRIx64, value);
-  return text;
-}
 
 // Lays tensors one behind the other: first their names and sizes, then, when the header is known,
 // their bytes.

@@ -19,6 +19,7 @@
 #include "native/support.h"
 #include "text/unicode.h"
 #include "text/unicode_tables.h"
+#include "utf8.h"
 
 namespace dpcache {
 namespace {
@@ -64,7 +65,7 @@ std::size_t slots_of(std::string_view masks, std::initializer_list<std::string_v
 
 std::string utf8(std::u32string_view codes) {
   std::string out;
-  for (const char32_t code : codes) text::append(code, out);
+  for (const char32_t code : codes) append_utf8(code, out);
   return out;
 }
 
@@ -300,7 +301,7 @@ TEST(TextUnicode, PassesUnicodesOwnTest) {
       char* end = nullptr;
       for (unsigned long code = std::strtoul(at, &end, 16); end != at;
            code = std::strtoul(at, &end, 16)) {
-        text::append(static_cast<char32_t>(code), column);
+        append_utf8(static_cast<char32_t>(code), column);
         at = end;
       }
     }
@@ -382,7 +383,7 @@ TEST(TextUnicode, EveryKindOfBrokenUtf8IsReadAsReplacementCharacters) {
           const std::string text = {a, b, c, d};
           std::u32string read;
           for (std::size_t at = 0; at < text.size();) {
-            const text::CodePoint next = text::decode(text, at);
+            const CodePoint next = read_utf8(text, at);
             read += next.value;
             at += next.size;
           }

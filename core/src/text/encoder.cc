@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "digits.h"
 #include "dpcache/text.h"
 #include "kernels.h"
 #include "numerics.h"
@@ -82,13 +83,6 @@ std::uint64_t hash_patterns(const std::vector<Pattern>& own) {
     }
   }
   return hash;
-}
-
-std::string hex(std::uint64_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out(16, '0');
-  for (std::size_t i = 16; i-- > 0; value >>= 4U) out[i] = kDigits[value & 15U];
-  return out;
 }
 
 // Replaces the matches of the caller's patterns: the first match, then the next behind it. Where

@@ -35,6 +35,7 @@
 #include "numerics.h"
 #include "text/mask_scan.h"
 #include "text/unicode.h"
+#include "utf8.h"
 
 namespace dpcache::text {
 
@@ -98,7 +99,7 @@ class Features {
         ++begin;
         add(byte, kEffects[byte]);
       } else {
-        const CodePoint next = decode(text_, begin);
+        const CodePoint next = read_utf8(text_, begin);
         begin += next.size;
         add_wide(next.value);
       }

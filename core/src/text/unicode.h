@@ -1,4 +1,4 @@
-// Reads bytes as Unicode: UTF-8 with every fault as U+FFFD, and canonical decomposition (NFD).
+// Classes of characters, and canonical decomposition (NFD).
 #ifndef DPCACHE_SRC_TEXT_UNICODE_H_
 #define DPCACHE_SRC_TEXT_UNICODE_H_
 
@@ -7,20 +7,6 @@
 #include <string_view>
 
 namespace dpcache::text {
-
-inline constexpr char32_t kReplacement = 0xFFFD;
-
-struct CodePoint {
-  char32_t value = kReplacement;
-  std::size_t size = 1;  // in bytes, at least 1
-};
-
-// The character at `at` (< text.size()). Bytes that are not UTF-8 give U+FFFD, one for each maximal
-// subpart of an ill-formed sequence, as the WHATWG decoder does.
-CodePoint decode(std::string_view text, std::size_t at) noexcept;
-
-// Appends the UTF-8 form.
-void append(char32_t code, std::string& out);
 
 // Whether every byte is below 0x80.
 bool is_ascii(std::string_view text) noexcept;
