@@ -29,7 +29,7 @@ import type {
   Slot,
   Stats,
 } from './types.js';
-import { linkTo, type Caller, type Link, type WorkerLike } from './worker-link.js';
+import { linkTo, sentWasm, type Caller, type Link, type WorkerLike } from './worker-link.js';
 import type { CallName, Calls, SentWasm } from './worker-messages.js';
 import {
   checkAll,
@@ -71,7 +71,7 @@ async function make<T>(
   const link = linkTo(options.worker, start);
   const held = { link, target: link.newTarget() };
   try {
-    const wasm = options.wasm === undefined ? undefined : await link.wasm(options.wasm);
+    const wasm = options.wasm === undefined ? undefined : await sentWasm(options.wasm);
     return { held, result: await call(held, wasm) };
   } catch (error) {
     link.release();

@@ -72,10 +72,8 @@ export class Link {
   readonly #worker: WorkerLike;
   readonly #ours: boolean;
   readonly #pending = new Map<number, Pending>();
-  readonly #sources = new WeakMap<object, Promise<SentWasm>>();
   #calls = 0;
   #targets = 0;
-  #sent = 0; // sources of WebAssembly
   #held = 0; // objects in the worker, about
   #heardOf = false;
   #end: DpcacheError | undefined;
@@ -155,24 +153,6 @@ export class Link {
     });
   }
 
-  /** A source of WebAssembly as it is sent. One source keeps its number, so that caches share it. */
-  async wasm(source: WasmSource | PromiseLike<WasmSource>): Promise<SentWasm> {
-    if (typeof source === 'string' || source instanceof URL) {
-      // The worker stands elsewhere than the page.
-      const base = globalThis.document?.baseURI;
-      return base === undefined ? String(source) : new URL(source, base).href;
-    }
-    let sent = this.#sources.get(source);
-    if (!sent) {
-      const number = ++this.#sent;
-      sent = compiled(source).then((found) =>
-        found instanceof WebAssembly.Module ? { number, module: found } : this.wasm(found),
-      );
-      this.#sources.set(source, sent);
-    }
-    return sent;
-  }
-
   #receive(data: unknown): void {
     if (!isOurs<FromWorker>(data)) return;
     this.#heardOf = true;
@@ -204,6 +184,27 @@ export class Link {
     this.#pending.clear();
     if (this.#ours) void this.#worker.terminate();
   }
+}
+
+const sources = new WeakMap<object, Promise<SentWasm>>();
+let numbers = 0;
+
+/** A source of WebAssembly as it is sent. One source keeps its number, so that caches share it. */
+export async function sentWasm(source: WasmSource | PromiseLike<WasmSource>): Promise<SentWasm> {
+  if (typeof source === 'string' || source instanceof URL) {
+    // The worker stands elsewhere than the page.
+    const base = globalThis.document?.baseURI;
+    return base === undefined ? String(source) : new URL(source, base).href;
+  }
+  let sent = sources.get(source);
+  if (!sent) {
+    const number = ++numbers;
+    sent = compiled(source).then((found) =>
+      found instanceof WebAssembly.Module ? { number, module: found } : sentWasm(found),
+    );
+    sources.set(source, sent);
+  }
+  return sent;
 }
 
 // Modules can be sent for nothing, and buffers only with a copy or once.
