@@ -43,8 +43,8 @@ export interface TellsOfChanges {
 }
 
 /**
- * Saves `cache` to `store` whenever it has changed, and at once when the page is hidden. A memory
- * that was never saved before is saved even if it does not change. To survive a reload within
+ * Saves `cache` to `store` whenever it has changed, and at once when the page is hidden. What has
+ * changed before, since the store was read, is saved too. To survive a reload within
  * `delayMs` of a change needs a cache of this thread and openIndexedDB.
  */
 export function autosave(
@@ -97,10 +97,13 @@ class Autosaver implements Autosave {
     });
   }
 
-  // A memory with a generation came from a store. Any other is saved for the first time.
+  // What the store does not hold as it is was changed before, or never saved.
   async #start(): Promise<State> {
     const state = await this.#state();
-    if (state.seq > 0 && state.generation === 0 && !this.#saving) this.#changed();
+    if ((state.seq > 0 || state.metadata !== '{}') && !this.#dirty && !this.#saving) {
+      const holds = this.#store.holds?.(await this.#cache.save()) ?? state.generation > 0;
+      if (!holds && !this.#saving) this.#changed();
+    }
     return state;
   }
 

@@ -25,6 +25,8 @@ export interface Store {
   write(bytes: Uint8Array, options?: WriteOptions): Promise<void>;
   /** Forgets the memory, whoever wrote it. */
   remove(): Promise<void>;
+  /** Whether `bytes` are what this store has read or written last. */
+  holds?(bytes: Uint8Array): boolean;
 }
 
 // The checksum in a memory's header, which covers every byte: equal stamps are equal memories.

@@ -77,6 +77,10 @@ class MemoryFile implements Store {
     return this.#next(() => this.#write(own, stamp));
   }
 
+  holds(bytes: Uint8Array): boolean {
+    return this.#seen?.stamp !== undefined && this.#seen.stamp === stampOf(bytes);
+  }
+
   remove(): Promise<void> {
     return this.#next(async () => {
       await this.#alone(() => {
@@ -138,7 +142,8 @@ class MemoryFile implements Store {
     try {
       let written: BigIntStats;
       try {
-        if (this.#seen) await keepOwner(file, this.#seen.stat);
+        const old = await statOf(this.#target, this.#path);
+        if (old) await keepOwner(file, old);
         for (let at = 0; at < bytes.byteLength; ) {
           at += (await file.write(bytes, at, bytes.byteLength - at)).bytesWritten;
         }

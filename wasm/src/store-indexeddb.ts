@@ -4,7 +4,14 @@
 // it has seen, and adding fails if somebody has added it: so even a write that nobody can watch,
 // because the page is going, cannot replace what it has not seen.
 import { DpcacheError } from './errors.js';
-import { conflict, stampToWrite, storageError, type Store, type WriteOptions } from './store-contract.js';
+import {
+  conflict,
+  stampOf,
+  stampToWrite,
+  storageError,
+  type Store,
+  type WriteOptions,
+} from './store-contract.js';
 
 const kMemories = 'memories';
 const kGenerations = 'generations';
@@ -40,6 +47,7 @@ class Memory implements IndexedDbStore {
   readonly #place: string;
   #connection: IDBDatabase | undefined;
   #seen: number | undefined; // the generation last read or written; 0: there was none
+  #stamp: string | undefined; // of the same, if there was a memory
 
   constructor(name: string, database: string) {
     this.#name = name;
@@ -127,11 +135,12 @@ class Memory implements IndexedDbStore {
       request.onsuccess = () => (bytes = request.result as typeof bytes);
     });
     this.#seen = seen;
+    this.#stamp = bytes && stampOf(bytes);
     return bytes;
   }
 
   async write(bytes: Uint8Array, options: WriteOptions = {}): Promise<void> {
-    stampToWrite(bytes);
+    const stamp = stampToWrite(bytes);
     // A view is stored with all that lies behind it.
     const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
     const seen = this.#seen;
@@ -162,7 +171,12 @@ class Memory implements IndexedDbStore {
         put();
       });
     });
+    this.#stamp = stamp;
     this.#seen = next;
+  }
+
+  holds(bytes: Uint8Array): boolean {
+    return this.#stamp !== undefined && this.#stamp === stampOf(bytes);
   }
 
   async remove(): Promise<void> {
@@ -174,6 +188,7 @@ class Memory implements IndexedDbStore {
         transaction.objectStore(kMemories).delete(this.#name);
       });
     });
+    this.#stamp = undefined;
     this.#seen = next;
   }
 }

@@ -87,6 +87,10 @@ class OpfsStore implements Store {
     });
   }
 
+  holds(bytes: Uint8Array): boolean {
+    return typeof this.#seen === 'string' && this.#seen === stampOf(bytes);
+  }
+
   async remove(): Promise<void> {
     await this.#alone(async () => {
       try {
