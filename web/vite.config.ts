@@ -17,13 +17,16 @@ const policy = [
 const contentSecurityPolicy: Plugin = {
   name: 'content-security-policy',
   apply: 'build',
-  transformIndexHtml: () => [
-    {
-      tag: 'meta',
-      attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
-      injectTo: 'head-prepend',
-    },
-  ],
+  transformIndexHtml: (html) => ({
+    html: html.replace(/\n\s+/g, '\n'), // indentation is a seventh of the page
+    tags: [
+      {
+        tag: 'meta',
+        attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
+        injectTo: 'head-prepend',
+      },
+    ],
+  }),
 };
 
 export default defineConfig({

@@ -30,7 +30,7 @@ export async function start(base = '/') {
 async function openPage(
   browser,
   url,
-  { hash = '', width = 1280, height = 800, scheme = 'light', moving = false, init } = {},
+  { hash = '', width = 1280, height = 800, scheme = 'light', moving = false, init, block } = {},
 ) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -57,6 +57,7 @@ async function openPage(
   });
   page.setDefaultTimeout(20_000);
   if (init) await page.addInitScript(init);
+  if (block) await context.route(block, (route) => route.abort('connectionfailed'));
   await page.goto(url + hash);
   return Object.assign(page, {
     problems,

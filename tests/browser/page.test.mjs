@@ -301,3 +301,11 @@ test('Recall lab: table 1, drawn while it runs; then stopped', async () => {
   assert.equal(await page.locator('#lab-run').innerText(), 'Run');
   await page.done();
 });
+
+test('where WebAssembly cannot be had, the page says so', async () => {
+  const page = await stage.open({ block: '**/*.wasm' });
+  await page.locator('#notice.bad').waitFor();
+  assert.ok((await page.locator('#notice').innerText()).length > 10);
+  assert.ok(page.problems.length > 0, 'nothing was blocked');
+  await page.context().close();
+});

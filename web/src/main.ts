@@ -18,11 +18,13 @@ import { formatHash, maskNames, parseHash, type Knobs } from './settings';
 import { Moment } from './state/moment';
 import { Results } from './state/results';
 
+const given = parseHash(location.hash);
 const nothing: Begin = {
   run: 0,
   count: 0,
   refusal: null,
   config: {
+    tau: given.settings.tau,
     dimension: 1,
     valueDimension: 0,
     theta: 0.05,
@@ -41,7 +43,6 @@ const nothing: Begin = {
   places: new Float32Array(0),
 };
 
-const given = parseHash(location.hash);
 let settings = given.settings;
 /** What the address said and could not be read; told once. */
 let badSettings = given.bad;
@@ -198,7 +199,22 @@ onThemeChange(() => {
   touch();
 });
 
+// Panels that cannot be seen are not drawn.
+const outOfSight = new Set<Panel>();
+for (const panel of panels) {
+  if (!panel.area) continue;
+  new IntersectionObserver(
+    ([entry]) => {
+      if (entry?.isIntersecting) outOfSight.delete(panel);
+      else outOfSight.add(panel);
+      touch();
+    },
+    { rootMargin: '100px' },
+  ).observe(panel.area);
+}
+
 function keepInAddress(): void {
+  if (memory) return; // its settings are the file's, an address could not bring them back
   const hash = formatHash(settings);
   history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
 }
@@ -214,7 +230,7 @@ function begin(): void {
 
 async function openSample(sample: typeof settings.sample, size: number): Promise<void> {
   // Another sample brings the threshold that suits it.
-  if (sample !== settings.sample) {
+  if (!memory && (sample !== settings.sample || stream.sample === null)) {
     settings = { ...settings, tau: parseHash(`#sample=${sample}`).settings.tau };
   }
   settings = { ...settings, sample, size };
@@ -294,7 +310,9 @@ function frame(now: number): void {
   moment.moveTo(transport.cursor);
   const shown = state();
   let wantsMore = transport.isPlaying;
-  for (const panel of panels) if (panel.draw(shown, now)) wantsMore = true;
+  for (const panel of panels) {
+    if (!outOfSight.has(panel) && panel.draw(shown, now)) wantsMore = true;
+  }
   if (wantsMore) touch();
 }
 

@@ -118,7 +118,7 @@ export class SlotsPicture {
     context.textBaseline = 'middle';
     for (const { slot, x, y, radius, glow } of this.drawn) {
       if (radius <= 4 + 3.5 * String(slot.id).length) continue;
-      context.fillStyle = fillOf(glow) > 0.5 ? theme.panel : theme.ink;
+      context.fillStyle = fillOf(glow) > 0.75 ? theme.panel : theme.ink;
       context.fillText(String(slot.id), x, y + 0.5);
     }
   }

@@ -1,5 +1,5 @@
 // A cache for the page's settings, new or from a memory file, and what its slots say of themselves.
-import { Cache, type Config, type Json } from 'dpcache';
+import { Cache, type Config, type FullConfig, type Json } from 'dpcache';
 import type { Knobs } from '../settings';
 import type { Stream } from './stream';
 
@@ -9,15 +9,28 @@ export interface MemoryFile {
 }
 
 /** What may change in a cache that exists. The policies of key and value may not. */
-function changeable(knobs: Knobs): Config {
-  return {
-    tau: knobs.tau,
-    theta: knobs.theta,
-    usageDecay: knobs.decay,
-    budget: knobs.budget,
-    m0: knobs.m0,
-    beta: knobs.beta,
-  };
+const changeable = (knobs: Knobs): Config => ({
+  tau: knobs.tau,
+  theta: knobs.theta,
+  usageDecay: knobs.decay,
+  budget: knobs.budget,
+  m0: knobs.m0,
+  beta: knobs.beta,
+});
+
+/** Where the knobs differ from what the memory was made with: a change is an event, no change none. */
+function changes(knobs: Knobs, config: FullConfig): Config {
+  const isSame = (wanted: unknown, there: unknown): boolean =>
+    typeof wanted === 'number' && typeof there === 'number'
+      ? Math.abs(wanted - there) <= 1e-6 * Math.abs(there) // the memory holds float32
+      : wanted === there;
+  const there = new Map<string, unknown>(Object.entries(config));
+  return Object.fromEntries(
+    Object.entries(changeable(knobs)).filter(
+      // A learned gate takes tau's place.
+      ([name, wanted]) => !isSame(wanted, there.get(name)) && !(name === 'tau' && config.gate),
+    ),
+  );
 }
 
 export async function makeCache(
@@ -28,9 +41,8 @@ export async function makeCache(
 ): Promise<Cache> {
   if (file) {
     const cache = await Cache.load(file.bytes);
-    const { tau, ...rest } = changeable(knobs);
-    // A learned gate takes tau's place.
-    cache.configure(cache.config.gate || tau === undefined ? rest : { ...rest, tau }, { time });
+    const changed = changes(knobs, cache.config);
+    if (Object.keys(changed).length > 0) cache.configure(changed, { time });
     return cache;
   }
   const config: Config = {

@@ -15,6 +15,8 @@ import type { Results } from '../state/results';
 import { kindsInWindow } from '../state/window';
 import type { PageState, Panel } from './panel';
 
+const calm = 50; // milliseconds
+
 const frameOf = ({ width, height }: Surface, left = 40): Frame => ({
   left,
   top: 8,
@@ -23,6 +25,7 @@ const frameOf = ({ width, height }: Surface, left = 40): Frame => ({
 });
 
 export class CurvesPanel implements Panel {
+  readonly area = find('curves', HTMLElement);
   readonly #kept: Canvas;
   readonly #novelty: Canvas;
   readonly #budget: Canvas;
@@ -34,6 +37,7 @@ export class CurvesPanel implements Panel {
   readonly #body = find('curve-body', HTMLElement);
   #window: { results: Results; computed: number; size: number; kinds: Uint32Array } | null = null;
   #tableKey = '';
+  #drawnAt = 0;
 
   constructor(onChange: () => void, setTau: (tau: number, isFinal: boolean) => void) {
     this.#kept = new Canvas(find('chart-kept', HTMLCanvasElement), onChange);
@@ -59,7 +63,10 @@ export class CurvesPanel implements Panel {
     novelty.addEventListener('pointerup', (event) => drag(event, true));
   }
 
-  draw(state: PageState): boolean {
+  draw(state: PageState, now: number): boolean {
+    // Lines grow slowly: while the stream plays, a redraw in a while is enough.
+    if (state.isPlaying && now - this.#drawnAt < calm) return true;
+    this.#drawnAt = now;
     this.#drawKept(state);
     this.#drawNovelty(state);
     this.#drawBudget(state);
@@ -100,7 +107,7 @@ export class CurvesPanel implements Panel {
       ? logarithmic(top, frame.bottom, frame.top)
       : linear(0, top, frame.bottom, frame.top);
     const yTicks = isLog ? [0, 1, 10, 100, 1000, 10000, 1e5].filter((n) => n <= top) : roundTicks(top, 4);
-    drawAxes(surface, frame, { scale: x, ticks: roundTicks(count, 4) }, { scale: y, ticks: yTicks });
+    drawAxes(surface, frame, { scale: x, ticks: roundTicks(count, surface.width < 330 ? 2 : 4) }, { scale: y, ticks: yTicks });
     const steps = columns(at, x(at) - x(0));
     drawLine(surface, [[x(0), y(0)], ...steps.map((n): [number, number] => [x(n), y(n)])], theme.soft, 1.5);
     drawLine(
@@ -196,7 +203,7 @@ export class CurvesPanel implements Panel {
     const heat = hottest > 0.5 ? 1 : 0.5;
     const t = linear(0, heat, upper.bottom, upper.top);
     drawAxes(surface, upper, { scale: x, ticks: [] }, { scale: t, ticks: [0, heat], format: (n) => (n ? `T ${n}` : '0') });
-    drawAxes(surface, lower, { scale: x, ticks: roundTicks(count, 4) }, { scale: slots, ticks: roundTicks(top * 1.05, 3) });
+    drawAxes(surface, lower, { scale: x, ticks: roundTicks(count, surface.width < 330 ? 2 : 4) }, { scale: slots, ticks: roundTicks(top * 1.05, 3) });
     const steps = columns(at, x(at) - x(0));
     drawLine(surface, steps.map((n) => [x(n), t(results.surprise[n - 1] as number)]), theme.warm, 1.5);
     if (hasBudget) {

@@ -5,6 +5,7 @@ import { labelOf, type PageState, type Panel } from './panel';
 const pace = 450; // milliseconds that a decision stays before the next one takes its place
 
 export class Hero implements Panel {
+  readonly area: null = null;
   readonly #items = find('counter-items', HTMLElement);
   readonly #slots = find('counter-slots', HTMLElement);
   readonly #item = find('decision-item', HTMLElement);
@@ -17,6 +18,10 @@ export class Hero implements Panel {
   draw(state: PageState, now: number): boolean {
     const { moment } = state;
     setText(this.#items, counted(moment.at, 'item'));
+    // Room for the number that is to come, so that the arrow stands still.
+    const { count } = moment.results;
+    const final = counted(count, 'item');
+    if (count > 0 && this.#items.dataset['final'] !== final) this.#items.dataset['final'] = final;
     setText(this.#slots, counted(moment.live, 'slot'));
     // Fast streams: one decision in a while, and rather a slot that opens than one that is joined.
     const wanted = `${state.replay}:${moment.at}`;

@@ -17,9 +17,9 @@ import type { Panel } from './panel';
 
 const titles: Record<MechanismName, string> = {
   dpcache: 'dpcache',
-  'keep-all': 'keep-all (attention)',
-  recency: 'recency window',
-  h2o: 'H2O-like eviction',
+  'keep-all': 'keep-all',
+  recency: 'recency',
+  h2o: 'H2O-like',
 };
 const floatsPerEntry: Record<MechanismName, number> = {
   dpcache: 64 + 16 + 1, // key, value, usage
@@ -43,6 +43,7 @@ function figure(values: readonly number[]): Figure {
 }
 
 export class LabPanel implements Panel {
+  readonly area = find('lab-form', HTMLElement).parentElement;
   readonly #canvas: Canvas;
   readonly #onChange: () => void;
   readonly #start: () => Worker;
@@ -179,7 +180,7 @@ export class LabPanel implements Panel {
     drawAxes(
       surface,
       frame,
-      { scale: x, ticks: [0, 0.25, 0.5, 0.75, 1], format: share },
+      { scale: x, ticks: width < 360 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1], format: share },
       { scale: y, ticks: [0, 0.25, 0.5, 0.75, 1], format: String },
     );
     const theme = currentTheme();

@@ -19,6 +19,8 @@ export interface PageState {
 }
 
 export interface Panel {
+  /** The element that must be in sight for the panel to be drawn; null: always. */
+  readonly area: HTMLElement | null;
   /** Shows the state; true asks for another frame although nothing changes. */
   draw(state: PageState, now: number): boolean;
 }

@@ -14,9 +14,12 @@ interface Row {
   count: HTMLElement;
   example: HTMLElement;
   slot: number;
+  /** What the row's attributes say, so that they are written only when that changes. */
+  looks: string;
 }
 
 export class SlotTable implements Panel {
+  readonly area = find('slot-rows', HTMLElement);
   readonly #scroller = find('slot-rows', HTMLElement);
   readonly #table = find('slot-table', HTMLTableElement);
   readonly #body = find('slot-body', HTMLElement);
@@ -30,12 +33,26 @@ export class SlotTable implements Panel {
   #listed: SlotState[] = [];
   #key = '';
   #sortedAt = 0;
+  // As the browser told: to ask it while drawing would cost a layout.
+  #scrollTop = 0;
+  #height = 0;
+  #total = -1;
 
   constructor(onChange: () => void, select: (slot: number) => void) {
     this.#select = select;
     this.#body.append(this.#above.row, this.#below.row);
-    this.#scroller.addEventListener('scroll', onChange, { passive: true });
-    new ResizeObserver(onChange).observe(this.#scroller);
+    this.#scroller.addEventListener(
+      'scroll',
+      () => {
+        this.#scrollTop = Math.max(0, this.#scroller.scrollTop);
+        onChange();
+      },
+      { passive: true },
+    );
+    new ResizeObserver(([entry]) => {
+      this.#height = entry?.contentRect.height ?? 0;
+      onChange();
+    }).observe(this.#scroller);
     for (const control of [this.#search, this.#order, this.#gone]) {
       control.addEventListener('input', () => {
         this.#key = '';
@@ -77,26 +94,32 @@ export class SlotTable implements Panel {
 
   #fill(state: PageState): void {
     const listed = this.#listed;
-    const top = Math.max(0, this.#scroller.scrollTop);
-    const first = Math.max(0, Math.min(listed.length, Math.floor(top / rowHeight) - spare));
-    const fits = Math.ceil((this.#scroller.clientHeight - headHeight) / rowHeight) + 2 * spare;
+    const fits = Math.ceil((this.#height - headHeight) / rowHeight) + 2 * spare;
+    const wanted = Math.floor(this.#scrollTop / rowHeight) - spare;
+    const first = Math.max(0, Math.min(wanted, listed.length - fits));
     const last = Math.min(listed.length, first + fits);
     while (this.#rows.length < last - first) this.#rows.push(this.#makeRow());
-    this.#above.cell.style.setProperty('height', `${first * rowHeight}px`);
-    this.#above.row.hidden = first === 0;
-    this.#below.cell.style.setProperty('height', `${(listed.length - last) * rowHeight}px`);
-    this.#below.row.hidden = last === listed.length;
-    this.#table.setAttribute('aria-rowcount', String(listed.length + 1));
+    this.#above.set(first * rowHeight);
+    this.#below.set((listed.length - last) * rowHeight);
+    if (this.#total !== listed.length) {
+      this.#total = listed.length;
+      this.#table.setAttribute('aria-rowcount', String(listed.length + 1));
+    }
     for (const [i, row] of this.#rows.entries()) {
       const slot = listed[first + i];
       const isHidden = first + i >= last || !slot;
       if (row.element.hidden !== isHidden) row.element.hidden = isHidden;
       if (isHidden || !slot) continue;
-      row.slot = slot.id;
-      row.element.setAttribute('aria-rowindex', String(first + i + 2));
-      row.element.classList.toggle('selected', slot.id === state.selected);
-      row.element.classList.toggle('gone', slot.goneItem >= 0);
-      row.button.setAttribute('aria-pressed', String(slot.id === state.selected));
+      const isSelected = slot.id === state.selected;
+      const looks = `${slot.id}:${first + i}:${isSelected}:${slot.goneItem}`;
+      if (row.looks !== looks) {
+        row.looks = looks;
+        row.slot = slot.id;
+        row.element.setAttribute('aria-rowindex', String(first + i + 2));
+        row.element.classList.toggle('selected', isSelected);
+        row.element.classList.toggle('gone', slot.goneItem >= 0);
+        row.button.setAttribute('aria-pressed', String(isSelected));
+      }
       setText(row.button, String(slot.id));
       setText(row.count, whole(slot.count));
       setText(row.example, exampleFor(state, slot));
@@ -117,18 +140,26 @@ export class SlotTable implements Panel {
     const example = make('td');
     element.append(idCell, count, example);
     this.#below.row.before(element);
-    const row: Row = { element, button, count, example, slot: 0 };
+    const row: Row = { element, button, count, example, slot: 0, looks: '' };
     button.addEventListener('click', () => this.#select(row.slot));
     return row;
   }
 }
 
 /** An empty row that stands for those that are not there. */
-function space(): { row: HTMLTableRowElement; cell: HTMLTableCellElement } {
+function space(): { row: HTMLTableRowElement; set(height: number): void } {
   const row = make('tr');
   row.setAttribute('aria-hidden', 'true');
+  row.hidden = true;
   const cell = make('td', 'space');
   cell.colSpan = 3;
   row.append(cell);
-  return { row, cell };
+  let was = 0;
+  const set = (height: number): void => {
+    if (height === was) return;
+    was = height;
+    cell.style.setProperty('height', `${height}px`);
+    row.hidden = height === 0;
+  };
+  return { row, set };
 }

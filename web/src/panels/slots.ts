@@ -5,6 +5,7 @@ import { counted, find, prefersStillness, setText, whole } from '../dom';
 import { exampleFor, labelOf, type PageState, type Panel } from './panel';
 
 export class SlotsPanel implements Panel {
+  readonly area = find('slots-picture', HTMLElement);
   readonly #canvas: Canvas;
   readonly #picture = new SlotsPicture();
   readonly #summary = find('slots-summary', HTMLElement);

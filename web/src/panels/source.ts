@@ -18,7 +18,7 @@ export class SourcePanel {
   readonly #ownFile = this.#sample.querySelector<HTMLOptionElement>('option[value="file"]');
 
   constructor(host: SourceHost) {
-    this.#size.append(
+    this.#size.replaceChildren(
       ...sizes.map((size) => {
         const option = make('option', '', whole(size));
         option.value = String(size);

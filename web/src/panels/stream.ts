@@ -28,6 +28,7 @@ function makeRow(): Row {
 }
 
 export class StreamPanel implements Panel {
+  readonly area: null = null;
   readonly #scroller = find('rows', HTMLElement);
   readonly #list = find('row-list', HTMLElement);
   readonly #empty = find('rows-empty', HTMLElement);
@@ -36,6 +37,7 @@ export class StreamPanel implements Panel {
   #height = 0;
   #scrollTop = 0;
   #at = -1;
+  #drawnAt = 0;
 
   constructor(onScroll: () => void) {
     this.#scroller.addEventListener(
@@ -54,7 +56,12 @@ export class StreamPanel implements Panel {
     }).observe(this.#scroller);
   }
 
-  draw(state: PageState): boolean {
+  draw(state: PageState, now: number): boolean {
+    // So fast that no row stays for two frames: every other frame is enough.
+    if (state.isPlaying && state.speed > 500 && this.#follows) {
+      if (now - this.#drawnAt < 25) return true;
+      this.#drawnAt = now;
+    }
     const { at } = state.moment;
     if (at !== this.#at) {
       this.#list.style.setProperty('height', `${at * rowHeight}px`);
@@ -62,16 +69,15 @@ export class StreamPanel implements Panel {
       this.#at = at;
       this.#empty.hidden = at > 0;
     }
-    if (this.#follows) {
-      const end = Math.max(0, at * rowHeight - this.#height);
-      if (end !== this.#scrollTop) {
-        this.#scroller.scrollTop = end;
-        this.#scrollTop = end;
-      }
-    }
-    const first = Math.max(0, Math.floor(this.#scrollTop / rowHeight) - spare);
-    const last = Math.min(at, Math.ceil((this.#scrollTop + this.#height) / rowHeight) + spare);
+    const top = this.#follows ? Math.max(0, at * rowHeight - this.#height) : this.#scrollTop;
+    const first = Math.max(0, Math.floor(top / rowHeight) - spare);
+    const last = Math.min(at, Math.ceil((top + this.#height) / rowHeight) + spare);
     this.#fill(state, first, last);
+    // Last of all, because it costs a layout.
+    if (top !== this.#scrollTop) {
+      this.#scroller.scrollTop = top;
+      this.#scrollTop = top;
+    }
     return false;
   }
 
