@@ -179,7 +179,7 @@ describe('a memory file', () => {
     fs.writeFileSync(names[1], larger);
     const seen = new Set();
     let leftovers = 0;
-    for (let i = 0; i < 25; i++) {
+    for (let i = 0; i < 15; i++) {
       const child = spawn(process.execPath, [writer, 'alternate', path, ...names]);
       await new Promise((ready, failed) => {
         child.stdout.once('data', ready);
@@ -195,13 +195,15 @@ describe('a memory file', () => {
       const whole = [large, larger].findIndex((one) => Buffer.compare(one, bytes) === 0);
       assert.notEqual(whole, -1, 'neither the old nor the new one');
       seen.add(whole);
-      const store = await openFile(path);
-      assert.equal((await store.read()).length, bytes.length);
+      // What it has left is no obstacle. If that is the swap file, this takes two seconds.
+      if (fs.existsSync(join(folder, '.m.dpc.dpcache-swap'))) {
+        const store = await openFile(path);
+        await store.read();
+        await store.write(bytes);
+      }
     }
-    assert.ok(seen.size === 2 && leftovers > 0, 'the kills came too late to show anything');
-    const store = await openFile(path);
-    await store.read();
-    await store.write(a);
+    assert.deepEqual([...seen].sort(), [0, 1]);
+    assert.ok(leftovers > 0, 'the kills came too late to show anything');
   });
 
   test('loses no write of two processes that write at once', async () => {
