@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { after, describe, test } from 'node:test';
+import { after, describe, mock, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -374,6 +374,18 @@ describe('the end', () => {
     await assert.rejects(Cache.create({ dimension: 2 }, { worker }), { code: 'unavailable' });
   });
 
+  test('of patience with a worker that runs something else', async () => {
+    const worker = started('setInterval(() => {}, 1000)', { eval: true, execArgv: [] });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const made = assert.rejects(Cache.create({ dimension: 2 }, { worker }), {
+      code: 'unavailable',
+      message: /does not answer/,
+    });
+    mock.timers.tick(60_000);
+    await made;
+    mock.timers.reset();
+  });
+
   test('of a process comes by itself when nothing is under way', async () => {
     const started = performance.now();
     const out = await inProcess(`
@@ -481,7 +493,7 @@ test('results are handed over, not copied', async () => {
   let listener;
   const replies = new Map();
   serve({
-    post: (reply, transfer) => replies.get(reply.call)({ reply, transfer }),
+    post: (reply, transfer) => replies.get(reply.call)?.({ reply, transfer }),
     listen: (own) => (listener = own),
   });
   let calls = 0;

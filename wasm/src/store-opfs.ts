@@ -132,8 +132,12 @@ class OpfsStore implements Store {
       await aside.move(this.#name);
     } catch (error) {
       await this.#directory.removeEntry(temporary).catch(() => undefined);
-      throw error;
+      throw (await isFull(bytes.byteLength)) ? new DpcacheError('full', this.#noRoom) : error;
     }
+  }
+
+  get #noRoom(): string {
+    return `${this.#place}: no room is left (quota exceeded)`;
   }
 
   #cannotWrite(): DpcacheError {
@@ -152,6 +156,12 @@ class OpfsStore implements Store {
       throw storageError(this.#place, error);
     }
   }
+}
+
+// Chromium does not always call it by its name.
+async function isFull(bytes: number): Promise<boolean> {
+  const { quota, usage } = await navigator.storage.estimate();
+  return quota !== undefined && usage !== undefined && quota - usage < bytes;
 }
 
 async function writeAside(

@@ -31,8 +31,11 @@ export function serve(port: Port): void {
   let first = true;
   port.listen((data) => {
     if (!isOurs<CallMessage>(data) || data.dpcache !== 'call') return;
-    if (first) port.showLife?.();
-    first = false;
+    if (first) {
+      first = false;
+      port.post({ dpcache: 'alive' }, []);
+      port.showLife?.();
+    }
     void host.answer(data).then(({ reply, transfer }) => {
       try {
         port.post(reply, transfer);

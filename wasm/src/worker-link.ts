@@ -44,6 +44,9 @@ const kLingerMs = 5000;
 
 const kTakesConfig: ReadonlySet<CallName> = new Set(['create', 'createEncoder', 'configure']);
 
+// A worker that has said nothing for so long runs something else, or failed before we listened.
+const kSilenceMs = 60_000;
+
 let shared: Link | undefined;
 const links = new WeakMap<WorkerLike, Link>();
 
@@ -76,6 +79,7 @@ export class Link {
   #targets = 0;
   #held = 0; // objects in the worker, about
   #heardOf = false;
+  #silence: ReturnType<typeof setTimeout> | undefined;
   #end: DpcacheError | undefined;
 
   constructor(worker: WorkerLike, ours: boolean) {
@@ -87,7 +91,8 @@ export class Link {
       worker.addEventListener('error', (event) => {
         // Our code in the worker throws nothing, but until then it may not have been found.
         const { message } = event as ErrorEvent;
-        if (!this.#heardOf) this.#die(`its script cannot be loaded${message && `: ${message}`}`);
+        const why = message ? `: ${message}` : '';
+        if (!this.#heardOf) this.#die(`its script cannot be loaded${why}`);
       });
     } else {
       const thread = worker as NodeWorker;
@@ -110,10 +115,10 @@ export class Link {
   release(): void {
     if (--this.#held > 0 || !this.#ours || this.#end) return;
     if (this !== shared) return this.#terminate();
-    const timer: unknown = setTimeout(() => {
+    const timer = setTimeout(() => {
       if (this.#held === 0 && !this.#end) this.#terminate();
     }, kLingerMs);
-    if (typeof timer === 'object') (timer as { unref?(): void }).unref?.();
+    unref(timer);
   }
 
   #terminate(): void {
@@ -149,6 +154,7 @@ export class Link {
         return;
       }
       if (this.#pending.size === 0 && this.#ours) (this.#worker as Partial<NodeWorker>).ref?.();
+      if (!this.#heardOf) this.#silence ??= this.#waitForAWord();
       this.#pending.set(call, { caller, resolve: resolve as Pending['resolve'], reject });
     });
   }
@@ -156,8 +162,9 @@ export class Link {
   #receive(data: unknown): void {
     if (!isOurs<FromWorker>(data)) return;
     this.#heardOf = true;
+    clearTimeout(this.#silence);
     if (data.dpcache === 'reply') this.#settle(data);
-    else this.#watch(data.name);
+    else if (data.lock !== undefined) this.#watch(data.lock);
   }
 
   #settle(reply: ReplyMessage): void {
@@ -168,6 +175,14 @@ export class Link {
     if (reply.events) pending.caller?.heard(reply.events);
     if (reply.error) pending.reject(received(reply.error));
     else pending.resolve(reply.result);
+  }
+
+  #waitForAWord(): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      if (!this.#heardOf) this.#die('it does not answer: does it run dpcache/worker-thread?');
+    }, kSilenceMs);
+    unref(timer);
+    return timer;
   }
 
   // A worker that crashes or is terminated says nothing, but its lock becomes free.
@@ -223,6 +238,11 @@ async function compiled(
     const detail = `cannot load the WebAssembly from what was given: ${String(cause)}`;
     throw new DpcacheError('unavailable', detail, undefined, { cause });
   }
+}
+
+// In Node a timer keeps the process alive.
+function unref(timer: unknown): void {
+  if (typeof timer === 'object') (timer as { unref?(): void }).unref?.();
 }
 
 function isBrowserWorker(worker: WorkerLike): worker is BrowserWorker {

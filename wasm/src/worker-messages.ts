@@ -85,10 +85,10 @@ export interface ReplyMessage {
   events?: CacheEvent[];
 }
 
-/** The worker holds the Web Lock `name` as long as it lives. */
+/** Comes before the first reply. The worker holds the Web Lock `lock` as long as it lives. */
 export interface AliveMessage {
   dpcache: 'alive';
-  name: string;
+  lock?: string;
 }
 
 export type FromWorker = ReplyMessage | AliveMessage;

@@ -7,9 +7,9 @@ const port: Port = {
   // Browsers tell nobody when a worker ends. This lock is held as long as the thread lives.
   showLife() {
     if (!navigator.locks) return; // not a secure context
-    const name = `dpcache worker ${crypto.randomUUID()}`;
-    void navigator.locks.request(name, () => {
-      port.post({ dpcache: 'alive', name }, []);
+    const lock = `dpcache worker ${crypto.randomUUID()}`;
+    void navigator.locks.request(lock, () => {
+      port.post({ dpcache: 'alive', lock }, []);
       return new Promise(() => undefined);
     });
   },
