@@ -1,0 +1,99 @@
+// One measurement, in Node.js or in a page: a task goes in, figures come out. Both are plain JSON.
+//
+// `files` reads what the place offers: readPackage(name, path) and readData(name), as Uint8Arrays.
+import { makeKeys, makeQueries, makeStream } from './data.mjs';
+import { loadPeer } from './peers/index.mjs';
+
+const now = () => performance.now();
+
+// Microseconds a call: one figure a round, each of at least `roundMs`. Finding the number of calls
+// warms the code up.
+function timeRounds(call, { rounds, roundMs }) {
+  const time = (calls) => {
+    const start = now();
+    for (let i = 0; i < calls; ++i) call(i);
+    return now() - start;
+  };
+  let calls = 4;
+  while (time(calls) < roundMs) calls *= 2;
+  return Array.from({ length: rounds }, () => (time(calls) * 1e3) / calls);
+}
+
+const floats = (bytes) => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+
+const rowsOf = (all, dimension) =>
+  Array.from({ length: all.length / dimension }, (_, i) =>
+    all.slice(i * dimension, (i + 1) * dimension),
+  );
+
+// nearest, and observe of an item that merges, with a number of slots. dpcache opens a memory file of
+// them; the others insert them one by one, as far as `limitMs` goes.
+async function slots({ peer: id, slots: count, dimension, limitMs, ...how }, files) {
+  const peer = await loadPeer(id);
+  const keys = makeKeys(count, dimension);
+  const { vectors, near } = makeQueries(keys, dimension, 64);
+  const memory = id.startsWith('dpcache') ? await files.readData(`${count}x${dimension}.dpcache`) : null;
+  const index = await peer.open({ dimension, capacity: count, memory }, files);
+  let insertUs = null;
+  if (!memory) {
+    const start = now();
+    for (let i = 0; i < count; ++i) {
+      index.insert(index.prepare(keys.slice(i * dimension, (i + 1) * dimension)));
+      if (i % 64 === 63 && now() - start > limitMs) return { inserted: i + 1, limitMs };
+    }
+    insertUs = ((now() - start) * 1e3) / count;
+  }
+  const queries = vectors.map(index.prepare);
+  const found = queries.filter((query, i) => index.nearest(query) === near[i]).length / queries.length;
+  const query = (i) => queries[i % queries.length];
+  const nearestUs = timeRounds((i) => index.nearest(query(i)), how);
+  const observeUs = timeRounds((i) => index.observe(query(i)), how);
+  return { insertUs, found, nearestUs, observeUs, size: index.size() };
+}
+
+// A whole stream, item by item, up to `maxRuns` times while `spendMs` lasts. `opener`: for each item
+// the item that had opened the slot where it ended. A run that `limitMs` ends early is the only one.
+async function stream({ peer: id, maxRuns, spendMs, limitMs, ...shape }, files) {
+  const peer = await loadPeer(id);
+  const { vectors } = makeStream(shape);
+  const ms = [];
+  let opener;
+  let slots;
+  do {
+    const index = await peer.open(
+      { dimension: shape.dimension, capacity: vectors.length, distinct: shape.distinct },
+      files,
+    );
+    const items = vectors.map(index.prepare);
+    const openers = [];
+    opener = [];
+    const start = now();
+    for (let i = 0; i < items.length; ++i) {
+      const slot = index.observe(items[i]);
+      if (slot < 0) openers.push(i);
+      opener.push(slot < 0 ? i : openers[slot]);
+      if (i % 64 === 63 && now() - start > limitMs) break;
+    }
+    ms.push(now() - start);
+    slots = openers.length;
+  } while (opener.length === vectors.length && ms.length < maxRuns && ms.reduce((a, b) => a + b) < spendMs);
+  return { ms, items: opener.length, of: vectors.length, slots, opener };
+}
+
+// The same calls that bench/scan.cc makes, from JavaScript.
+async function calls({ memory, queries, dimension, ...how }, files) {
+  const { Cache } = await import('dpcache');
+  const wasm = await files.readPackage('dpcache', 'dist/dpcache.wasm');
+  const cache = await Cache.load(await files.readData(memory), { wasm });
+  const rows = rowsOf(floats(await files.readData(queries)), dimension);
+  const row = (i) => rows[i % rows.length];
+  const nearestUs = timeRounds((i) => cache.nearest(row(i)), how);
+  const observeUs = timeRounds((i) => {
+    if (cache.observe({ key: row(i) }).action !== 'merge') throw new Error('an item did not merge');
+  }, how);
+  return { nearestUs, observeUs };
+}
+
+const kinds = { slots, stream, calls };
+
+export const runTask = (task, files) => kinds[task.kind](task, files);
