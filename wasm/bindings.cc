@@ -5,9 +5,8 @@
 #include <emscripten/bind.h>
 #include <emscripten/em_js.h>
 
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -447,8 +446,10 @@ Address config(std::uint32_t handle) {
 Address stats(std::uint32_t handle) {
   begin();
   const Stats stats = memories.at(handle).cache.stats();
-  char hash[17];
-  std::snprintf(hash, sizeof hash, "%016" PRIx64, stats.state_hash);
+  std::string hash;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    hash += "0123456789abcdef"[stats.state_hash >> shift & 15U];
+  }
   accept();
   for (const std::uint64_t count :
        {stats.slots, stats.items, stats.allocations, stats.merges, stats.evictions, stats.folds,
@@ -517,7 +518,12 @@ Address set_metadata(std::uint32_t handle) {
 // The memory file's address and length; free_file() gives it back.
 Address save(std::uint32_t handle) {
   begin();
-  file = memories.at(handle).cache.save();
+  const Cache& cache = memories.at(handle).cache;
+  // The file is about as large as the cache, and a vector that cannot grow would end the instance.
+  void* volatile probe = std::malloc(static_cast<std::size_t>(cache.stats().bytes) + (1U << 20U));
+  std::free(probe);
+  if (probe == nullptr) return refuse({Error::full, 0, "", "there is no memory for the file"});
+  file = cache.save();
   accept();
   reply.count(address(file.data()));
   reply.count(file.size());

@@ -14,7 +14,34 @@ namespace dpcache {
 namespace {
 
 Status no_room() {
-  return {Error::full, 0, "", "there is no memory for one more slot"};
+  return {Error::full, 0, "", "there is no memory for one more slot, or for what the item brings"};
+}
+
+// The bytes of an item's own that a slot would keep; an exact key stands in two places.
+std::size_t brought_by(const Item& item) {
+  return item.payload.size() + 2 * (item.exact_key ? item.exact_key->size() : 0);
+}
+
+// Whether there is room for all that an event takes: a row, what its item brings, and its canonical
+// bytes. Makes it. A merge that brings nothing needs none that an earlier one has not made.
+bool make_room(CacheState& state, const Event& event) {
+  const Item& item = event.item;
+  const Decision& decision = event.decision;
+  const bool opens = event.kind == EventKind::observe && decision.action == Action::allocate;
+  if (opens && !state.slots.reserve(1)) return false;
+  constexpr std::size_t kFields = 512;  // all of an event that has a fixed length
+  const std::size_t brought = brought_by(item);
+  const std::size_t length =
+      kFields + brought + sizeof(float) * (item.key.size() + item.value.size()) +
+      sizeof(SlotId) * (decision.evicted.size() + 2 * decision.folded.size());
+  const std::size_t missing = state.event_bytes.capacity() < length ? length : 0;
+  if (brought + missing == 0) return true;
+  if (!room_for(brought + missing)) return false;
+  if (missing > 0) {
+    state.event_bytes.clear();
+    state.event_bytes.reserve(length);
+  }
+  return true;
 }
 
 // Every number stays below 2^53. Events are the most of what is counted: each item, slot and
@@ -72,7 +99,7 @@ Result<Decision> observe_checked(CacheState& state, const Item& item) {
   event.item.key = std::span(state.unit_key).first(item.key.size());
   event.decision =
       decide(state.config, state.slots, state.budget, state.counters.next_id, state.unit_key, item);
-  if (event.decision.action == Action::allocate && !state.slots.reserve(1)) return no_room();
+  if (!make_room(state, event)) return no_room();
 
   expire(state, item.time);
   state.write(event.item, event.decision);
@@ -112,8 +139,14 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
   if (!result.errors.empty()) return result;
   if (!can_count(*state_, kEventsAnItem * items.size())) {
     result.errors.push_back(no_number());
-  } else if (!state_->slots.reserve(items.size())) {
-    result.errors.push_back(no_room());
+  } else {
+    // As if each item opened a slot and no two allocations shared a block.
+    constexpr std::size_t kOverhead = 128;
+    std::size_t brought = 0;
+    for (const Item& item : items) brought += brought_by(item) + kOverhead;
+    if (!state_->slots.reserve(items.size()) || !room_for(brought)) {
+      result.errors.push_back(no_room());
+    }
   }
   if (!result.errors.empty()) return result;
   result.decisions.reserve(items.size());
@@ -149,6 +182,11 @@ Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, st
     return Status{Error::bad_request, 0, "/similarity", "similarity must be from -1 to 1"};
   }
   if (!can_count(*state_, 2)) return no_number();
+  // A working copy of all sums and centroids.
+  const std::size_t floats = state_->slots.rows() * state_->slots.stride();
+  if (!room_for(floats * (sizeof(double) + sizeof(float)))) {
+    return Status{Error::full, 0, "", "there is no memory to consolidate in"};
+  }
   expire(*state_, time);
   Event event;
   event.kind = EventKind::consolidate;
@@ -175,8 +213,7 @@ Status Cache::configure(const Config& config, std::int64_t time) {
 Status Cache::apply(const Event& event) {
   if (Status status = check_event(*state_, event); !status) return status;
   if (!can_count(*state_, 1)) return no_number();
-  const bool opens = event.kind == EventKind::observe && event.decision.action == Action::allocate;
-  if (opens && !state_->slots.reserve(1)) return no_room();
+  if (!make_room(*state_, event)) return no_room();
   apply_event(*state_, event);
   Event copy = event;
   state_->publish(copy);

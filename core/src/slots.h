@@ -54,6 +54,10 @@ struct Row {
   std::int64_t expires = kNever;
 };
 
+// Whether so much memory is to be had now. Asked before anything changes, because core is also
+// built without exceptions, where a failed `new` ends the program.
+bool room_for(std::size_t bytes) noexcept;
+
 class Slots {
  public:
   explicit Slots(const Config& config);
@@ -104,8 +108,8 @@ class Slots {
   std::size_t find_exact(std::string_view exact_key) const;           // row, or kNoRow
   std::int64_t next_expiry() const noexcept { return next_expiry_; }  // none expires before this
 
-  // Whether there is room for `count` more rows; makes it. After this, opening that many rows
-  // fails at nothing but payloads and exact keys. False: no memory; nothing changed.
+  // Whether there is room for `count` more rows; makes it. Payloads and exact keys need room of
+  // their own. False: no memory; nothing changed.
   bool reserve(std::size_t count);
 
   // Everything below changes slots, and is called by apply and by load alone.
