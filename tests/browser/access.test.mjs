@@ -85,13 +85,44 @@ test('a keyboard is enough: every control is reached, in order, and can be seen'
     order.push(focus.id);
   }
   const wanted = [
-    'sample', 'size', 'file', 'save', 'restart', 'play', 'step', 'position', 'speed', 'rows',
-    'slot-search', 'slot-order', 'slot-gone', 'slot-rows', 'tau', 'tau-number', 'theta', 'theta-number',
-    'key', 'value', 'budget', 'decay', 'reset', 'log-scale', 'question', 'lab-items', 'lab-run',
+    'sample',
+    'size',
+    'file',
+    'save',
+    'restart',
+    'play',
+    'step',
+    'position',
+    'speed',
+    'rows',
+    'slot-search',
+    'slot-order',
+    'slot-gone',
+    'slot-rows',
+    'tau',
+    'tau-number',
+    'theta',
+    'theta-number',
+    'key',
+    'value',
+    'budget',
+    'decay',
+    'reset',
+    'log-scale',
+    'question',
+    'lab-items',
+    'lab-run',
   ];
   const places = wanted.map((id) => order.indexOf(id));
-  assert.ok(!places.includes(-1), `not reached: ${wanted.filter((_, i) => places[i] < 0)}; reached ${order}`);
-  assert.deepEqual(places, [...places].sort((a, b) => a - b), `out of order: ${order}`);
+  assert.ok(
+    !places.includes(-1),
+    `not reached: ${wanted.filter((_, i) => places[i] < 0)}; reached ${order}`,
+  );
+  assert.deepEqual(
+    places,
+    [...places].sort((a, b) => a - b),
+    `out of order: ${order}`,
+  );
   await page.done();
 });
 
@@ -135,7 +166,9 @@ test('nothing jumps, first paint is early, and all of it is small', async () => 
       globalThis.shifts = [];
       new PerformanceObserver((list) => {
         for (const entry of list.getEntries()) {
-          const sources = entry.sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
+          const sources = entry.sources.map(
+            ({ node }) => node?.id || node?.className || node?.nodeName,
+          );
           globalThis.shifts.push({ value: entry.value, sources });
         }
       }).observe({ type: 'layout-shift', buffered: true });
@@ -152,9 +185,11 @@ test('nothing jumps, first paint is early, and all of it is small', async () => 
   const files = [...stage.server.sent].filter(([path]) => !/study|lab/.test(path));
   const { size } = await page.evaluate(async () => {
     let total = 0;
-    for (const { decodedBodySize } of performance.getEntriesByType('resource')) total += decodedBodySize;
+    for (const { decodedBodySize } of performance.getEntriesByType('resource'))
+      total += decodedBodySize;
     return { size: total };
   });
+  if (sum > 0.001) console.log('shifts', JSON.stringify(shifts));
   console.log(`first contentful paint ${Math.round(paint)} ms, layout shift ${sum.toFixed(4)}`);
   console.log(`the page itself sees ${size} bytes`);
   assert.ok(sum < 0.01, `layout shift ${sum}: ${JSON.stringify(shifts)}`);
@@ -208,7 +243,10 @@ test('how many frames a second ten thousand items play with (printed, not judged
         requestAnimationFrame(tick);
       }),
   );
-  const gaps = frames.slice(1).map((now, i) => now - frames[i]).sort((a, b) => a - b);
+  const gaps = frames
+    .slice(1)
+    .map((now, i) => now - frames[i])
+    .sort((a, b) => a - b);
   const rate = (1000 * gaps.length) / (frames.at(-1) - frames[0]);
   console.log(
     `${rate.toFixed(1)} frames a second; a frame takes ${gaps[gaps.length >> 1].toFixed(1)} ms in the middle, ` +

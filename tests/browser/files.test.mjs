@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { Cache } from 'dpcache';
 import { root } from './bundle.mjs';
 import { npy } from './files.mjs';
 import { counter, drop, reads, says, shows, start } from './page.mjs';
@@ -39,7 +40,10 @@ test('lines of text, dropped', async () => {
   await shows(page, 300, 2);
   await says(page, '300 items of app.log → 2 slots');
   assert.equal(await page.inputValue('#sample'), 'file');
-  await reads(page.locator('#slot-body tr:not([hidden]):not([aria-hidden])').nth(1), /cat has unplugged/);
+  await reads(
+    page.locator('#slot-body tr:not([hidden]):not([aria-hidden])').nth(1),
+    /cat has unplugged/,
+  );
   assert.ok(await page.locator('#drop').isHidden());
   // And back to a sample.
   await page.selectOption('#sample', 'log');
@@ -50,7 +54,11 @@ test('lines of text, dropped', async () => {
 test('lines of text, chosen, and as gzip', async () => {
   const page = await stage.open();
   await shows(page, 2000);
-  await page.setInputFiles('#file', { name: 'app.log.gz', mimeType: 'application/gzip', buffer: gzipSync(log) });
+  await page.setInputFiles('#file', {
+    name: 'app.log.gz',
+    mimeType: 'application/gzip',
+    buffer: gzipSync(log),
+  });
   await shows(page, 300, 2);
   await page.done();
 });
@@ -68,7 +76,10 @@ test('JSON Lines with vectors', async () => {
   const page = await stage.open();
   await shows(page, 2000);
   const lines = Array.from({ length: 90 }, (_, i) =>
-    JSON.stringify({ embedding: [0, 1, 2].map((d) => (i % 3 === d ? 1 : 0.01)), text: `kind ${i % 3}` }),
+    JSON.stringify({
+      embedding: [0, 1, 2].map((d) => (i % 3 === d ? 1 : 0.01)),
+      text: `kind ${i % 3}`,
+    }),
   );
   await drop(page, 'vectors.jsonl', Buffer.from(lines.join('\n')));
   await shows(page, 90, 3);
@@ -82,7 +93,9 @@ test('JSON Lines with vectors', async () => {
 test('.npy', async () => {
   const page = await stage.open();
   await shows(page, 2000);
-  const rows = Array.from({ length: 50 }, (_, i) => [1, 2, 3, 4, 5].map((d) => (i % 5 === d - 1 ? 1 : 0)));
+  const rows = Array.from({ length: 50 }, (_, i) =>
+    [1, 2, 3, 4, 5].map((d) => (i % 5 === d - 1 ? 1 : 0)),
+  );
   await drop(page, 'keys.npy', npy(rows, { type: '<f8' }));
   await shows(page, 50, 5);
   await page.done();
@@ -124,7 +137,10 @@ test('a memory is saved, opened again, asked, and goes on', async () => {
   await shows(other, 0, 19);
   assert.equal(await other.inputValue('#tau-number'), '0.17', "tau is the memory's");
   assert.ok(await other.isDisabled('#key'));
-  await reads(other.locator('#slot-body tr:not([hidden]):not([aria-hidden])').first(), /^2\s+599\s/);
+  await reads(
+    other.locator('#slot-body tr:not([hidden]):not([aria-hidden])').first(),
+    /^2\s+599\s/,
+  );
   await other.fill('#question', 'WARN storage: disk /dev/sda is 99 % full');
   await other.click('#ask-form button');
   await other.locator('.verdict.known', { hasText: 'disk' }).waitFor();
@@ -162,11 +178,37 @@ test('a memory that does not fit the stream is looked at alone', async () => {
   await page.selectOption('#sample', 'sensor');
   await says(page, 'sensor vectors →');
   await page.setInputFiles('#file', path);
-  await page.locator('#notice.bad', { hasText: 'This memory holds text, the stream is vectors' }).waitFor();
+  await page
+    .locator('#notice.bad', { hasText: 'This memory holds text, the stream is vectors' })
+    .waitFor();
   await shows(page, 0, 19);
   await page.fill('#question', 'WARN storage: disk /dev/sda is 99 % full');
   await page.click('#ask-form button');
   await page.locator('.verdict.known', { hasText: 'disk' }).waitFor();
+  await page.done();
+});
+
+test('slots that have expired leave with the first item, and are said to', async () => {
+  const cache = await Cache.create({ text: { masks: 'all' }, ttlMs: 1000 });
+  cache.observe({
+    text: 'the oldest of all lines',
+    payload: { text: 'the oldest of all lines' },
+    time: 0,
+  });
+  const path = join(folder, 'old.dpc');
+  await writeFile(path, cache.save());
+  cache.dispose();
+  const page = await stage.open();
+  await shows(page, 2000, 19);
+  await page.setInputFiles('#file', path);
+  await says(page, 'old.dpc: 1 slot from 1 item');
+  await shows(page, 0, 1);
+  await page.click('#step');
+  await shows(page, 1, 1);
+  await reads(page.locator('#row-list li:not([hidden])').first(), /opened slot 2.*expired slot 1/s);
+  await reads(page.locator('#slots-summary'), /^1 slot, 1 expired/);
+  await page.locator('#position').fill('2000');
+  await shows(page, 2000, 19);
   await page.done();
 });
 
@@ -190,9 +232,19 @@ test('the command line opens what the page saved', { skip: withoutCli }, async (
   execFileSync(dpcache, ['verify', path]);
   const shown = execFileSync(dpcache, ['inspect', path], { encoding: 'utf8' });
   assert.match(shown, /599.*2026-03-01T00:00:04Z INFO gateway: request/);
-  const known = spawnSync(dpcache, ['query', '--memory', path, 'WARN storage: disk /dev/sda is 9 % full']);
+  const known = spawnSync(dpcache, [
+    'query',
+    '--memory',
+    path,
+    'WARN storage: disk /dev/sda is 9 % full',
+  ]);
   assert.equal(known.status, 0);
-  const unknown = spawnSync(dpcache, ['query', '--memory', path, 'the cat has unplugged the server']);
+  const unknown = spawnSync(dpcache, [
+    'query',
+    '--memory',
+    path,
+    'the cat has unplugged the server',
+  ]);
   assert.equal(unknown.status, 1);
   const more = execFileSync(dpcache, ['distinct', '--memory', path, '--new-only'], {
     input: `${log}\n`,
@@ -202,39 +254,52 @@ test('the command line opens what the page saved', { skip: withoutCli }, async (
   await page.done();
 });
 
-test('the page opens what the command line saved, and streams on into it', { skip: withoutCli }, async () => {
-  const path = join(folder, 'cli.dpc');
-  const input = join(folder, 'app.log');
-  await writeFile(input, `${log}\n`);
-  execFileSync(dpcache, ['distinct', '--memory', path, input]);
-  const page = await stage.open();
-  await shows(page, 2000, 19);
-  await page.setInputFiles('#file', path);
-  await says(page, 'cli.dpc: 2 slots from 300 items');
-  await reads(page.locator('#slot-body tr:not([hidden]):not([aria-hidden])').first(), /^1\s+299\s+INFO request 0 served/);
-  await page.fill('#question', 'ERROR the cat has unplugged the server');
-  await page.click('#ask-form button');
-  await page.locator('.verdict.known').waitFor();
-  await page.locator('#position').fill('2000');
-  await shows(page, 2000);
-  // Page and command line decide alike: the same lines after the same memory.
-  const { path: both } = await saved(page, 'both.dpc');
-  const sample = execFileSync(join(root, 'scripts/sample-log'), { encoding: 'utf8' });
-  execFileSync(dpcache, ['distinct', '--memory', path], { input: sample });
-  const countsOf = (file) =>
-    JSON.parse(execFileSync(dpcache, ['inspect', '--top', '100', '--json', file], { encoding: 'utf8' }));
-  const [mine, theirs] = [countsOf(both), countsOf(path)];
-  for (const name of ['slots', 'items', 'allocations', 'merges', 'next_id']) {
-    assert.equal(mine.stats[name], theirs.stats[name], name);
-  }
-  await page.done();
-});
+test(
+  'the page opens what the command line saved, and streams on into it',
+  { skip: withoutCli },
+  async () => {
+    const path = join(folder, 'cli.dpc');
+    const input = join(folder, 'app.log');
+    await writeFile(input, `${log}\n`);
+    execFileSync(dpcache, ['distinct', '--memory', path, input]);
+    const page = await stage.open();
+    await shows(page, 2000, 19);
+    await page.setInputFiles('#file', path);
+    await says(page, 'cli.dpc: 2 slots from 300 items');
+    await reads(
+      page.locator('#slot-body tr:not([hidden]):not([aria-hidden])').first(),
+      /^1\s+299\s+INFO request 0 served/,
+    );
+    await page.fill('#question', 'ERROR the cat has unplugged the server');
+    await page.click('#ask-form button');
+    await page.locator('.verdict.known').waitFor();
+    await page.locator('#position').fill('2000');
+    await shows(page, 2000);
+    // Page and command line decide alike: the same lines after the same memory.
+    const { path: both } = await saved(page, 'both.dpc');
+    const sample = execFileSync(join(root, 'scripts/sample-log'), { encoding: 'utf8' });
+    execFileSync(dpcache, ['distinct', '--memory', path], { input: sample });
+    const countsOf = (file) =>
+      JSON.parse(
+        execFileSync(dpcache, ['inspect', '--top', '100', '--json', file], { encoding: 'utf8' }),
+      );
+    const [mine, theirs] = [countsOf(both), countsOf(path)];
+    for (const name of ['slots', 'items', 'allocations', 'merges', 'next_id']) {
+      assert.equal(mine.stats[name], theirs.stats[name], name);
+    }
+    await page.done();
+  },
+);
 
 test('a saved memory has the settings that the knobs show', { skip: withoutCli }, async () => {
-  const page = await stage.open({ hash: '#tau=0.1&budget=fixed&m0=5&masks=number,time&decay=0.99' });
+  const page = await stage.open({
+    hash: '#tau=0.1&budget=fixed&m0=5&masks=number,time&decay=0.99',
+  });
   await shows(page, 2000, 5);
   const { path } = await saved(page, 'knobs.dpc');
-  const { config, stats } = JSON.parse(execFileSync(dpcache, ['inspect', '--json', path], { encoding: 'utf8' }));
+  const { config, stats } = JSON.parse(
+    execFileSync(dpcache, ['inspect', '--json', path], { encoding: 'utf8' }),
+  );
   assert.equal(stats.slots, 5);
   assert.equal(config.budget, 'fixed');
   assert.equal(config.m0, 5);

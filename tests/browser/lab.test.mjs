@@ -27,7 +27,10 @@ async function ends(setup) {
 }
 
 const near = (actual, expected, within, what) =>
-  assert.ok(Math.abs(actual - expected) <= within, `${what}: ${actual}, expected ${expected} ± ${within}`);
+  assert.ok(
+    Math.abs(actual - expected) <= within,
+    `${what}: ${actual}, expected ${expected} ± ${within}`,
+  );
 
 test('table 1: the DP cache recalls all with 64 slots, keep-all with 256', async () => {
   const figures = await ends(tableOne);

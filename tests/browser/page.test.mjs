@@ -107,7 +107,10 @@ test('Slots: evictions are seen in the stream, the summary and the table', async
   await page.selectOption('#slot-order', 'id');
   await page.check('#slot-gone');
   await page.locator('#slot-body tr.gone:not([hidden])').first().waitFor();
-  const words = await page.locator('#slot-body tr.gone:not([hidden]) td[data-gone]').first().getAttribute('data-gone');
+  const words = await page
+    .locator('#slot-body tr.gone:not([hidden]) td[data-gone]')
+    .first()
+    .getAttribute('data-gone');
   assert.match(words, /^evicted at item [\d,]+/);
   const item = Number(/item ([\d,]+)/.exec(words)[1].replace(',', ''));
   await page.locator('#rows').evaluate((list, top) => (list.scrollTop = top), (item - 3) * 46);
@@ -117,7 +120,9 @@ test('Slots: evictions are seen in the stream, the summary and the table', async
 });
 
 test('Curves: pictures are drawn, and say in words and as a table what they show', async () => {
-  const page = await stage.open({ hash: '#sample=sensor&budget=adaptive&m0=12&beta=60&decay=0.98' });
+  const page = await stage.open({
+    hash: '#sample=sensor&budget=adaptive&m0=12&beta=60&decay=0.98',
+  });
   await shows(page, 2000);
   for (const id of ['chart-kept', 'chart-novelty', 'chart-budget', 'slots-picture']) {
     const inked = await page.locator(`#${id}`).evaluate((canvas) => {
@@ -128,9 +133,18 @@ test('Curves: pictures are drawn, and say in words and as a table what they show
     });
     assert.ok(inked > 500, `${id} has ${inked} pixels`);
   }
-  assert.match(await page.locator('#kept-words').innerText(), /keep every item: 2,000.*dpcache: \d+.*a window of \d+ items: \d+ kinds/s);
-  assert.match(await page.locator('#novelty-words').innerText(), /joined: [\d,]+.*opened a slot: \d+.*τ = 0\.30/s);
-  assert.match(await page.locator('#budget-words').innerText(), /T: 0\.\d\d.*slots: \d+.*M: \d+\.\d/s);
+  assert.match(
+    await page.locator('#kept-words').innerText(),
+    /keep every item \(attention\): 2,000.*dpcache: \d+.*a window of \d+ items: \d+ kinds/s,
+  );
+  assert.match(
+    await page.locator('#novelty-words').innerText(),
+    /joined: [\d,]+.*opened a slot: \d+.*τ = 0\.30/s,
+  );
+  assert.match(
+    await page.locator('#budget-words').innerText(),
+    /T: 0\.\d\d.*slots: \d+.*M: \d+\.\d/s,
+  );
   await page.click('#curve-numbers summary');
   await page.locator('#curve-body tr').first().waitFor();
   assert.equal(await page.locator('#curve-body tr').count(), 10);
@@ -148,7 +162,9 @@ test('Curves: tau can be dragged in the histogram', async () => {
   await page.mouse.down();
   await page.mouse.move(box.x + box.width - 10, box.y + 50, { steps: 4 });
   await page.mouse.up();
-  await page.waitForFunction(() => ['1 slot', '2 slots'].includes(document.getElementById('counter-slots').textContent));
+  await page.waitForFunction(() =>
+    ['1 slot', '2 slots'].includes(document.getElementById('counter-slots').textContent),
+  );
   assert.match(page.url(), /#tau=(1|0\.99)$/);
   await page.done();
 });
@@ -166,7 +182,10 @@ test('Ask: known, unknown, and at the moment that is shown', async () => {
   assert.match(answer, /11 other slots/);
   await page.locator('#ask-examples button').last().click();
   await page.locator('.verdict.unknown').waitFor();
-  assert.match(await page.locator('#answer').innerText(), /^Unknown: .*novelty 0\.\d\d > 0\.17\. The nearest is slot/s);
+  assert.match(
+    await page.locator('#answer').innerText(),
+    /^Unknown: .*novelty 0\.\d\d > 0\.17\. The nearest is slot/s,
+  );
   // After one item the memory has not seen a disk yet.
   await page.click('#restart');
   await page.click('#step');
@@ -207,22 +226,32 @@ test('Knobs: each replays the stream, stands in the address, and survives a relo
   await shows(page, 2000, 19);
   await page.fill('#tau-number', '0.05');
   await page.press('#tau-number', 'Enter');
-  await page.waitForFunction(() => document.getElementById('counter-slots').textContent !== '19 slots');
+  await page.waitForFunction(
+    () => document.getElementById('counter-slots').textContent !== '19 slots',
+  );
   const [, strict] = await counter(page);
   assert.ok(strict > 19, `${strict} slots at tau .05`);
   assert.match(page.url(), /#tau=0\.05$/);
   await page.uncheck('#masks input >> nth=0'); // number
-  await page.waitForFunction((n) => Number(document.getElementById('counter-slots').textContent.replace(/\D/g, '')) > n, strict + 10);
+  await page.waitForFunction(
+    (n) => Number(document.getElementById('counter-slots').textContent.replace(/\D/g, '')) > n,
+    strict + 10,
+  );
   await page.selectOption('#key', 'centroid');
   await page.selectOption('#value', 'last');
   await page.selectOption('#budget', 'fixed');
   await page.fill('#m0', '12');
   await page.press('#m0', 'Tab');
-  await page.waitForFunction(() => document.getElementById('counter-slots').textContent === '12 slots');
+  await page.waitForFunction(
+    () => document.getElementById('counter-slots').textContent === '12 slots',
+  );
   await page.fill('#theta-number', '0.1');
   await page.press('#theta-number', 'Tab');
   const hash = decodeURIComponent(new URL(page.url()).hash);
-  assert.equal(hash, '#tau=0.05&theta=0.1&key=centroid&value=last&budget=fixed&m0=12&masks=hex,ip,uuid,time,path');
+  assert.equal(
+    hash,
+    '#tau=0.05&theta=0.1&key=centroid&value=last&budget=fixed&m0=12&masks=hex,ip,uuid,time,path',
+  );
   await page.reload();
   await shows(page, 2000, 12);
   assert.equal(await page.inputValue('#tau-number'), '0.05');
@@ -231,7 +260,9 @@ test('Knobs: each replays the stream, stands in the address, and survives a relo
   assert.equal(await page.inputValue('#m0'), '12');
   assert.equal(await page.isChecked('#masks input >> nth=0'), false);
   await page.click('#reset');
-  await page.waitForFunction(() => document.getElementById('counter-slots').textContent === '19 slots');
+  await page.waitForFunction(
+    () => document.getElementById('counter-slots').textContent === '19 slots',
+  );
   assert.equal(new URL(page.url()).hash, '');
   await page.done();
 });
@@ -239,7 +270,11 @@ test('Knobs: each replays the stream, stands in the address, and survives a relo
 test('Knobs: what is out of range is named and changes nothing', async () => {
   const page = await stage.open();
   await shows(page, 2000, 19);
-  for (const [id, value, words] of [['tau-number', '3', /0 to 2/], ['decay', '0', /above 0/], ['tau-number', '', /0 to 2/]]) {
+  for (const [id, value, words] of [
+    ['tau-number', '3', /0 to 2/],
+    ['decay', '0', /above 0/],
+    ['tau-number', '', /0 to 2/],
+  ]) {
     await page.fill(`#${id}`, value);
     await page.press(`#${id}`, 'Tab');
     await page.locator('#notice.bad', { hasText: words }).waitFor();
@@ -258,7 +293,9 @@ test('an address with nonsense falls back, and says so', async () => {
   // A good address in the same tab takes effect.
   await page.evaluate(() => (location.hash = '#sample=support&size=500'));
   await page.waitForFunction(() => document.getElementById('sample').value === 'support');
-  await page.waitForFunction(() => /support questions/.test(document.getElementById('notice').textContent));
+  await page.waitForFunction(() =>
+    /support questions/.test(document.getElementById('notice').textContent),
+  );
   await page.done();
 });
 
@@ -266,7 +303,9 @@ test('samples and sizes are chosen; each has its threshold', async () => {
   const page = await stage.open();
   await shows(page, 2000, 19);
   await page.selectOption('#sample', 'sensor');
-  await page.waitForFunction(() => document.getElementById('ask-label').textContent.includes('32 numbers'));
+  await page.waitForFunction(() =>
+    document.getElementById('ask-label').textContent.includes('32 numbers'),
+  );
   assert.equal(await page.inputValue('#tau-number'), '0.3');
   assert.ok(await page.isDisabled('#masks input >> nth=0'), 'vectors have no masks');
   await page.selectOption('#sample', 'support');
@@ -288,7 +327,12 @@ test('Recall lab: table 1, drawn while it runs; then stopped', async () => {
   assert.match(figures[2], /^recency.*\s0\.(69|70|71|72)\d ± /);
   assert.match(figures[3], /^H2O.*\s0\.8[3-9]\d ± /);
   assert.match(await page.locator('#lab-status').innerText(), /^Recall: dpcache 1\.000/);
-  for (const [id, value] of [['items', 256], ['repeats', 16], ['noise', 0.5], ['seeds', 20]]) {
+  for (const [id, value] of [
+    ['items', 256],
+    ['repeats', 16],
+    ['noise', 0.5],
+    ['seeds', 20],
+  ]) {
     await page.fill(`#lab-${id}`, String(value));
   }
   await page.click('#lab-run');

@@ -13,7 +13,8 @@ const { makeSample } = await bundle('samples/index.ts', 'samples');
 const { parseHash, formatHash, defaultsFor } = await bundle('settings.ts', 'settings');
 
 const bytes = (text) => new TextEncoder().encode(text);
-const streamOf = (name, text) => parseBytes(name, typeof text === 'string' ? bytes(text) : text).stream;
+const streamOf = (name, text) =>
+  parseBytes(name, typeof text === 'string' ? bytes(text) : text).stream;
 const refusal = (name, text) => {
   try {
     streamOf(name, text);
@@ -43,7 +44,10 @@ test('JSON Lines give texts, with the lines they stand in', () => {
 });
 
 test('JSON Lines give vectors, with their texts as labels', () => {
-  const stream = streamOf('a.jsonl', '{"key":[1,0],"text":"x"}\n{"vector":[0,1]}\n{"embedding":[1,1]}\n[2,1]');
+  const stream = streamOf(
+    'a.jsonl',
+    '{"key":[1,0],"text":"x"}\n{"vector":[0,1]}\n{"embedding":[1,1]}\n[2,1]',
+  );
   assert.equal(stream.dimension, 2);
   assert.deepEqual([...stream.vectors], [1, 0, 0, 1, 1, 1, 2, 1]);
   assert.deepEqual(stream.labels, ['x', 'vector 2', 'vector 3', 'vector 4']);
@@ -52,7 +56,10 @@ test('JSON Lines give vectors, with their texts as labels', () => {
 test('JSON Lines that do not fit are refused, with the line', () => {
   assert.match(refusal('a.jsonl', '{"text":"x"}\n{"text"\n'), /Line 2 of a\.jsonl is not JSON/);
   assert.match(refusal('a.jsonl', '{"text":"x"}\n{"other":1}\n'), /Line 2 .* has no field "text"/);
-  assert.match(refusal('a.jsonl', '{"key":[1,0]}\n{"key":[1]}\n'), /Line 2 .* 1 numbers, the first one has 2/);
+  assert.match(
+    refusal('a.jsonl', '{"key":[1,0]}\n{"key":[1]}\n'),
+    /Line 2 .* 1 numbers, the first one has 2/,
+  );
   assert.match(refusal('a.jsonl', '{"key":[1,"0"]}\n'), /Line 1 .*element 2 .* not a number/);
   assert.match(refusal('a.jsonl', '{"key":[1,0]}\n{"key":[0,0]}\n'), /Line 2 .*zero/);
   assert.match(refusal('a.jsonl', '{"key":[1e39,0]}\n'), /Line 1 .*not a finite/);
@@ -62,7 +69,10 @@ test('JSON Lines that do not fit are refused, with the line', () => {
 });
 
 test('.npy gives float32 and float64, by rows and by columns', () => {
-  const rows = [[1, 2, 3], [4, 5, 6]];
+  const rows = [
+    [1, 2, 3],
+    [4, 5, 6],
+  ];
   for (const type of ['<f4', '<f8']) {
     for (const byColumns of [false, true]) {
       const stream = streamOf('a.npy', npy(rows, { type, byColumns }));
@@ -76,7 +86,16 @@ test('.npy that does not fit is refused', () => {
   assert.match(refusal('a.npy', npy([[1, 2]], { type: '<i4' })), /holds <i4; float32/);
   assert.match(refusal('a.npy', npy([[1, 2]], { shape: '(2,)' })), /shape \(2,\); a matrix/);
   assert.match(refusal('a.npy', npy([[1, 2]], { shape: '(1000000000, 2)' })), /but has 8 bytes/);
-  assert.match(refusal('a.npy', npy([[1, 2], [0, 0]])), /Row 2 of a\.npy.*zero/);
+  assert.match(
+    refusal(
+      'a.npy',
+      npy([
+        [1, 2],
+        [0, 0],
+      ]),
+    ),
+    /Row 2 of a\.npy.*zero/,
+  );
   assert.match(refusal('a.npy', npy([[1, NaN]])), /Row 1 .*number 2 .*not a finite/);
   assert.match(refusal('a.npy', npy([[1, 2]]).subarray(0, 20)), /ends within its header/);
   assert.match(refusal('a.npy', npy([[1, 2]]).subarray(0, 7)), /not a \.npy/);
@@ -137,7 +156,8 @@ test('settings survive the address', () => {
 });
 
 test('what an address cannot mean falls back and is named', () => {
-  const hash = '#sample=x&size=7&tau=3&theta=&key=a&value=b&budget=c&m0=0&beta=-1&decay=2&masks=d&e=f';
+  const hash =
+    '#sample=x&size=7&tau=3&theta=&key=a&value=b&budget=c&m0=0&beta=-1&decay=2&masks=d&e=f';
   const { settings, bad } = parseHash(hash);
   assert.deepEqual(settings, defaultsFor('log'));
   assert.equal(bad.length, 12);

@@ -31,7 +31,10 @@ export async function serve(root, base = '/') {
     const { pathname } = new URL(request.url, 'http://localhost');
     const name = pathname.endsWith('/') ? `${pathname}index.html` : pathname;
     const file = normalize(join(root, decodeURIComponent(name.slice(base.length - 1))));
-    const found = file.startsWith(root + sep) && name.startsWith(base) ? await stat(file).catch(() => null) : null;
+    const found =
+      file.startsWith(root + sep) && name.startsWith(base)
+        ? await stat(file).catch(() => null)
+        : null;
     if (!found?.isFile()) {
       response.writeHead(404).end('not found');
       return;
@@ -51,9 +54,10 @@ export async function serve(root, base = '/') {
   return {
     url: `http://127.0.0.1:${server.address().port}${base}`,
     sent,
-    close: () => new Promise((resolve) => {
-      server.close(resolve);
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
   };
 }

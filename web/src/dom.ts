@@ -30,7 +30,11 @@ export const whole = (n: number): string => wholeFormat.format(n);
 /** A novelty or similarity: two digits, but never 0.00 for what is not 0. */
 export function fraction(x: number): string {
   const rounded = x.toFixed(2);
-  return x !== 0 && Number(rounded) === 0 ? (x > 0 ? '<0.01' : '>−0.01') : rounded.replace('-', '−');
+  return x !== 0 && Number(rounded) === 0
+    ? x > 0
+      ? '<0.01'
+      : '>−0.01'
+    : rounded.replace('-', '−');
 }
 
 export const counted = (n: number, one: string, many = `${one}s`): string =>

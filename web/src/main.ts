@@ -1,6 +1,7 @@
 // The page: brings worker, state and panels together, and draws one frame when something changed.
+// It is long because it is the one place where all of them meet; none of them knows another.
 import { EngineClient } from './engine/client';
-import type { Begin, MemoryInfo, Opened, StreamInfo } from './engine/protocol';
+import type { MemoryInfo, Opened, StreamInfo } from './engine/protocol';
 import { onThemeChange } from './draw/canvas';
 import { counted, find, setText } from './dom';
 import { AskPanel } from './panels/ask';
@@ -12,43 +13,29 @@ import type { PageState, Panel } from './panels/panel';
 import { SlotTable } from './panels/slot_table';
 import { SlotsPanel } from './panels/slots';
 import { download, SourcePanel } from './panels/source';
+import { watchSight } from './panels/sight';
 import { StreamPanel } from './panels/stream';
 import { Transport } from './panels/transport';
-import { formatHash, maskNames, parseHash, type Knobs } from './settings';
+import { knobsOf } from './memory_knobs';
+import { formatHash, parseHash, type Knobs } from './settings';
 import { Moment } from './state/moment';
+import { nothing } from './state/nothing';
 import { Results } from './state/results';
 
 const given = parseHash(location.hash);
-const nothing: Begin = {
-  run: 0,
-  count: 0,
-  refusal: null,
-  config: {
-    tau: given.settings.tau,
-    dimension: 1,
-    valueDimension: 0,
-    theta: 0.05,
-    keyUpdate: 'frozen',
-    valueUpdate: 'first',
-    ema: 0.5,
-    usageDecay: 1,
-    keepSums: false,
-    budget: 'none',
-    m0: 1,
-    beta: 0,
-    eta: 0.05,
-    shrink: 'evict',
-  },
-  slots: [],
-  places: new Float32Array(0),
-};
-
 let settings = given.settings;
 /** What the address said and could not be read; told once. */
 let badSettings = given.bad;
-let stream: StreamInfo = { sample: null, kind: 'text', name: '', dimension: null, labels: [], note: null };
+let stream: StreamInfo = {
+  sample: null,
+  kind: 'text',
+  name: '',
+  dimension: null,
+  labels: [],
+  note: null,
+};
 let memory: MemoryInfo | null = null;
-let moment = new Moment(new Results(nothing));
+let moment = new Moment(new Results(nothing(settings.tau)));
 let replay = 0;
 /** A replay that is not shown yet: it is swapped in when it has come to the moment shown. */
 let pending: Results | null = null;
@@ -125,7 +112,9 @@ function report(warning: string): void {
   const end = results.slotsAt(results.count);
   const parts = [
     badSettings.length > 0 ? `Not usable in the address: ${badSettings.join(', ')}.` : '',
-    memory ? `${memory.name}: ${counted(memory.slots, 'slot')} from ${counted(memory.items, 'item')}.` : '',
+    memory
+      ? `${memory.name}: ${counted(memory.slots, 'slot')} from ${counted(memory.items, 'item')}.`
+      : '',
     refusal ?? '',
     results.count > 0
       ? `${counted(results.count, 'item')} of ${stream.name} → ${counted(end, 'slot')}.`
@@ -175,8 +164,9 @@ const source = new SourcePanel({
 });
 
 const ask = new AskPanel({ state, ask: (question) => client.ask(moment.at, question) });
-const lab = new LabPanel(touch, () =>
-  new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'lab' }),
+const lab = new LabPanel(
+  touch,
+  () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'lab' }),
 );
 
 let tauTimer: ReturnType<typeof setTimeout> | undefined;
@@ -199,19 +189,7 @@ onThemeChange(() => {
   touch();
 });
 
-// Panels that cannot be seen are not drawn.
-const outOfSight = new Set<Panel>();
-for (const panel of panels) {
-  if (!panel.area) continue;
-  new IntersectionObserver(
-    ([entry]) => {
-      if (entry?.isIntersecting) outOfSight.delete(panel);
-      else outOfSight.add(panel);
-      touch();
-    },
-    { rootMargin: '100px' },
-  ).observe(panel.area);
-}
+const outOfSight = watchSight(panels, touch);
 
 function keepInAddress(): void {
   if (memory) return; // its settings are the file's, an address could not bring them back
@@ -258,26 +236,6 @@ function take(opened: Opened): void {
   begin();
 }
 
-/** The knobs as a memory file has them. */
-function knobsOf({ config }: MemoryInfo): Partial<Knobs> {
-  const { theta, keyUpdate, valueUpdate, budget, m0, beta, usageDecay } = config;
-  const masks = /masks=(\S+)/.exec(config.encoder ?? '')?.[1]?.split(',') ?? [];
-  return {
-    ...(config.tau === undefined ? {} : { tau: rounded(config.tau) }),
-    theta: rounded(theta),
-    key: keyUpdate,
-    value: valueUpdate,
-    budget,
-    m0: rounded(m0),
-    beta: rounded(beta),
-    decay: rounded(usageDecay),
-    masks: maskNames.filter((name) => masks.includes(name)),
-  };
-}
-
-/** A float32 as people write it: 0.17, not 0.1700000018. */
-const rounded = (x: number): number => Number(x.toPrecision(7));
-
 async function closeMemory(): Promise<void> {
   memory = null;
   settings = parseHash(location.hash).settings;
@@ -289,7 +247,10 @@ async function save(): Promise<void> {
   await attempt(client.save(at), (bytes) => {
     const name = (memory?.name ?? `${stream.name.replace(/\W+/g, '-')}.dpc`).replace(/^-+/, '');
     download(name, bytes);
-    say(`Saved ${counted(moment.live, 'slot')} as ${name}. The command line opens it too: dpcache inspect ${name}`);
+    say(
+      `Saved ${counted(moment.live, 'slot')} as ${name}. ` +
+        `The command line opens it too: dpcache inspect ${name}`,
+    );
   });
 }
 
@@ -311,7 +272,9 @@ function frame(now: number): void {
   const shown = state();
   let wantsMore = transport.isPlaying;
   for (const panel of panels) {
-    if (!outOfSight.has(panel) && panel.draw(shown, now)) wantsMore = true;
+    // At rest all are drawn: what they say in words is to be right wherever one reads.
+    if (shown.isPlaying && outOfSight.has(panel)) continue;
+    if (panel.draw(shown, now)) wantsMore = true;
   }
   if (wantsMore) touch();
 }

@@ -118,7 +118,17 @@ export function formatHash(settings: Settings): string {
   const defaults = defaultsFor(settings.sample);
   const out = new URLSearchParams();
   if (settings.sample !== 'log') out.set('sample', settings.sample);
-  for (const name of ['size', 'tau', 'theta', 'key', 'value', 'budget', 'm0', 'beta', 'decay'] as const) {
+  for (const name of [
+    'size',
+    'tau',
+    'theta',
+    'key',
+    'value',
+    'budget',
+    'm0',
+    'beta',
+    'decay',
+  ] as const) {
     if (settings[name] !== defaults[name]) out.set(name, String(settings[name]));
   }
   const masks = formatMasks(settings.masks);

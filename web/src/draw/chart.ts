@@ -9,6 +9,14 @@ export interface Frame {
   bottom: number;
 }
 
+/** Room for the axes around the drawing. */
+export const frameOf = ({ width, height }: { width: number; height: number }): Frame => ({
+  left: 40,
+  top: 8,
+  right: width - 8,
+  bottom: height - 22,
+});
+
 export interface Scale {
   (value: number): number;
 }
@@ -33,6 +41,14 @@ export function roundTicks(to: number, count: number): number[] {
   for (let i = 0; i * step <= to * 1.0001; ++i) ticks.push(i * step);
   return ticks;
 }
+
+/** Of an axis of items: fewer where there is no room. */
+export const itemTicks = ({ width }: Surface, count: number): number[] =>
+  roundTicks(count, width < 330 ? 2 : 4);
+
+/** Of a logarithmic axis. */
+export const powers = (to: number): number[] =>
+  [0, 1, 10, 100, 1000, 10_000, 100_000].filter((n) => n <= to);
 
 export const short = (n: number): string =>
   n >= 10000 ? `${Math.round(n / 1000)}k` : Number.isInteger(n) ? whole(n) : n.toFixed(1);

@@ -1,4 +1,4 @@
-// The picture of the slots: circles by count, placed by similarity, with arrivals and departures.
+// The picture of the slots: circles by usage, placed by similarity, with arrivals and departures.
 import { currentTheme, type Surface } from './canvas';
 import type { Moment, SlotState } from '../state/moment';
 
@@ -19,8 +19,8 @@ export class SlotsPicture {
   #moment: Moment | null = null;
 
   /** Circles are never larger than their places allow. */
-  #radius(count: number, largest: number, scale: number): number {
-    return Math.max(1.5, (0.035 + 0.125 * Math.sqrt(count / largest)) * scale);
+  #radius(usage: number, largest: number, scale: number): number {
+    return Math.max(1.5, (0.035 + 0.125 * Math.sqrt(usage / largest)) * scale);
   }
 
   /** The slots that can be seen: living ones, and those that went a short while ago. */
@@ -44,13 +44,16 @@ export class SlotsPicture {
     const { context, width, height } = surface;
     const theme = currentTheme();
     let largest = 1;
-    for (const slot of slots) if (slot.goneItem < 0) largest = Math.max(largest, slot.count);
+    for (const slot of slots) {
+      if (slot.goneItem < 0) largest = Math.max(largest, moment.usageOf(slot));
+    }
     const recency = Math.max(12, moment.results.count * 0.01);
     const keep = Math.max(40, moment.results.count * goneStays);
     for (const slot of slots) {
       const x = width / 2 + (slot.x - view.x) * view.scale;
       const y = height / 2 + (slot.y - view.y) * view.scale;
-      const radius = this.#radius(slot.count, largest, view.scale);
+      const usage = Math.min(largest, moment.usageOf(slot));
+      const radius = this.#radius(usage, largest, view.scale);
       if (slot.goneItem >= 0) {
         this.#drawGone(surface, x, y, radius, 1 - (moment.at - slot.goneItem) / keep);
         continue;
@@ -150,7 +153,8 @@ export class SlotsPicture {
     view.y += (wanted.y - view.y) * pace;
     view.scale += (wanted.scale - view.scale) * pace;
     const rest =
-      Math.abs(wanted.x - view.x) + Math.abs(wanted.y - view.y) +
+      Math.abs(wanted.x - view.x) +
+      Math.abs(wanted.y - view.y) +
       Math.abs(wanted.scale / view.scale - 1);
     if (rest > 0.002) return true;
     this.#view = wanted;

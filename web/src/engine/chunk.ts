@@ -47,6 +47,12 @@ export class ChunkWriter {
     for (const { slot, into } of decision.folded) this.#gone.push(chunk.from + i, slot, into);
   }
 
+  /** Before the decision of the item that came too late for them. */
+  addExpired(slots: readonly number[]): void {
+    const item = this.#chunk.from + this.#chunk.length;
+    for (const slot of slots) this.#gone.push(item, slot, -1);
+  }
+
   addPlace(x: number, y: number): void {
     this.#places.push(x, y);
   }
@@ -57,8 +63,9 @@ export class ChunkWriter {
       gone: Float64Array.from(this.#gone),
       places: Float32Array.from(this.#places),
     };
-    const transfer = Object.values(chunk).flatMap((column: number | ArrayBufferView<ArrayBuffer>) =>
-      typeof column === 'number' ? [] : [column.buffer],
+    const transfer = Object.values(chunk).flatMap(
+      (column: number | ArrayBufferView<ArrayBuffer>) =>
+        typeof column === 'number' ? [] : [column.buffer],
     );
     return { chunk, transfer };
   }

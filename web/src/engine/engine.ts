@@ -10,16 +10,15 @@ import type { SampleName } from '../samples/names';
 import { defaultsFor, type Knobs } from '../settings';
 import { ChunkWriter } from './chunk';
 import { Layout } from './layout';
-import { exampleOf, isTextMemory, makeCache, misfit, type MemoryFile } from './memory';
-import type { Answer, MemoryInfo, OldSlot, Question, Reply, Request, StreamInfo } from './protocol';
+import { isTextMemory, labelLength, makeCache, misfit, type MemoryFile } from './memory';
+import { neighbours, oldSlots, placedWell, watchExpiry } from './old_slots';
+import { answer } from './answer';
+import type { MemoryInfo, Reply, Request, StreamInfo } from './protocol';
 import { lengthOf, lineOf, vectorOf, type Stream } from './stream';
 
-const labelLength = 400; // of a text, on the page
 const payloadLength = 4096; // as the command line keeps it
 const sliceMilliseconds = 16;
 const batch = 50;
-const placedWell = 3000; // slots after these are placed by their nearest one alone
-const neighbours = 6;
 
 type Post = (reply: Reply, transfer?: Transferable[]) => void;
 
@@ -82,8 +81,8 @@ export class Engine {
         await this.#replay(id, request.knobs);
         break;
       case 'ask': {
-        const answer = this.#answer(await this.#cacheAt(request.at), request.question);
-        this.#post({ type: 'answer', id, answer });
+        const answered = answer(await this.#cacheAt(request.at), request.question, this.#stream);
+        this.#post({ type: 'answer', id, answer: answered });
         break;
       }
       case 'save': {
@@ -166,6 +165,7 @@ export class Engine {
     const begin = { run, count, refusal, config: cache.config, slots, places };
     this.#post({ type: 'begin', begin }, [places.buffer]);
 
+    const expired = slots.some(({ expires }) => expires) ? watchExpiry(cache) : null;
     let size = cache.size;
     while (head.at < count) {
       const slice = performance.now() + sliceMilliseconds;
@@ -175,6 +175,9 @@ export class Engine {
         const to = Math.min(head.at + batch, head.at + capacity - writer.length);
         const decisions = this.#observe(cache, head.at, to);
         for (const [i, decision] of decisions.entries()) {
+          const late = expired?.shift() ?? [];
+          size -= late.length;
+          writer.addExpired(late);
           if (decision.action === 'allocate') {
             ++size;
             const place = layout.place(decision.slot, this.#near(cache, decision, head.at + i));
@@ -223,46 +226,6 @@ export class Engine {
     }
     return follower.cache;
   }
-
-  #answer(cache: Cache, question: Question): Answer {
-    let query: { text: string } | { key: Float32Array | number[] };
-    if ('item' in question) {
-      if (this.#stream.kind === 'text') query = { text: this.#stream.texts[question.item] ?? '' };
-      else query = { key: vectorOf(this.#stream, question.item) };
-    } else {
-      query = question;
-    }
-    const { top, nullWeight, empty } = cache.read(query, { k: 8, time: null });
-    const { tau, gate } = cache.config;
-    const threshold = gate ? gate.b : (tau ?? 0);
-    const novelty = empty ? 1 : 1 - (top[0]?.similarity ?? 0);
-    return {
-      slots: cache.size,
-      known: !empty && novelty <= threshold,
-      novelty,
-      threshold,
-      nullWeight,
-      top: top.map(({ slot, similarity, weight, payload }) => ({
-        slot,
-        similarity,
-        weight,
-        example: exampleOf(payload).slice(0, labelLength),
-      })),
-    };
-  }
-}
-
-function oldSlots(cache: Cache, layout: Layout): { slots: OldSlot[]; places: Float32Array<ArrayBuffer> } {
-  const slots: OldSlot[] = [];
-  const places: number[] = [];
-  for (const { id, key, count, payload } of cache.slots({ limit: cache.size || 1 })) {
-    slots.push({ id, count, example: exampleOf(payload).slice(0, labelLength) });
-    const [matches] =
-      slots.length <= placedWell ? cache.score([{ key }], { k: neighbours, time: null }) : [];
-    const place = layout.place(id, (matches ?? []).filter(({ slot }) => slot < id));
-    places.push(place.x, place.y);
-  }
-  return { slots, places: Float32Array.from(places) };
 }
 
 /** Lets messages in. A timer would wait 4 ms each time. */

@@ -90,5 +90,4 @@ export class Layout {
   }
 }
 
-const cellOf = ({ x, y }: Place): string =>
-  `${Math.floor(x / spacing)},${Math.floor(y / spacing)}`;
+const cellOf = ({ x, y }: Place): string => `${Math.floor(x / spacing)},${Math.floor(y / spacing)}`;

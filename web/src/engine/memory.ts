@@ -3,6 +3,8 @@ import { Cache, type Config, type FullConfig, type Json } from 'dpcache';
 import type { Knobs } from '../settings';
 import type { Stream } from './stream';
 
+export const labelLength = 400; // of a text, on the page
+
 export interface MemoryFile {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
@@ -18,7 +20,7 @@ const changeable = (knobs: Knobs): Config => ({
   beta: knobs.beta,
 });
 
-/** Where the knobs differ from what the memory was made with: a change is an event, no change none. */
+/** Where the knobs differ from the memory's settings: a change is an event, no change is none. */
 function changes(knobs: Knobs, config: FullConfig): Config {
   const isSame = (wanted: unknown, there: unknown): boolean =>
     typeof wanted === 'number' && typeof there === 'number'

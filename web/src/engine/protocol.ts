@@ -43,6 +43,7 @@ export type Opened = { is: 'stream'; stream: StreamInfo } | { is: 'memory'; memo
 export interface OldSlot {
   id: number;
   count: number;
+  usage: number;
   example: string;
 }
 
@@ -52,7 +53,6 @@ export interface Begin {
   count: number;
   /** Why the stream is left out, if it is. */
   refusal: string | null;
-  /** What the cache warns of, or "". */
   config: FullConfig;
   slots: OldSlot[];
   /** x and y of each old slot. */
@@ -76,7 +76,7 @@ export interface Chunk {
   /** NaN without a budget. */
   budget: Float32Array;
   slotsAfter: Uint32Array;
-  /** Triples: item, slot that went, slot it was folded into (0: evicted). */
+  /** Triples: item, slot that went, slot it was folded into (0: evicted, −1: expired). */
   gone: Float64Array;
   /** x and y of each opened slot. */
   places: Float32Array;

@@ -18,7 +18,13 @@ export interface Recall {
 }
 
 /** unit(base + ρ/√d · N(0, I)), written to out[at …]. */
-function writeNoisy(random: Random, base: Float64Array, rho: number, out: Float32Array, at: number): void {
+function writeNoisy(
+  random: Random,
+  base: Float64Array,
+  rho: number,
+  out: Float32Array,
+  at: number,
+): void {
   const scale = rho / Math.sqrt(dimension);
   const x = rho === 0 ? base : base.map((component) => component + scale * random.gaussian());
   let squares = 0;

@@ -65,7 +65,11 @@ export class AskPanel {
   #parse(text: string, state: PageState): Question | string {
     const isText = state.memory ? state.memory.isText : state.stream.kind === 'text';
     if (isText) return { text };
-    const numbers = text.replace(/[[\],;]/g, ' ').trim().split(/\s+/).map(Number);
+    const numbers = text
+      .replace(/[[\],;]/g, ' ')
+      .trim()
+      .split(/\s+/)
+      .map(Number);
     if (numbers.some((x) => !Number.isFinite(x))) return 'A vector is a list of numbers.';
     const dimension = state.moment.results.begin.config.dimension;
     const [first = 0] = numbers;
@@ -116,7 +120,8 @@ export class AskPanel {
     const verdict = answer.known
       ? make('p', 'verdict known', `Known: ${best.example}`)
       : make('p', 'verdict unknown', 'Unknown: the memory has nothing like it.');
-    const scale = `novelty ${fraction(answer.novelty)} ${answer.known ? '≤' : '>'} ${fraction(answer.threshold)}`;
+    const sign = answer.known ? '≤' : '>';
+    const scale = `novelty ${fraction(answer.novelty)} ${sign} ${fraction(answer.threshold)}`;
     const why = make(
       'p',
       'why',
@@ -162,6 +167,8 @@ function ownExamples(state: PageState, isText: boolean): string[] {
   const { labels } = state.stream;
   const old = state.moment.results.begin.slots[0]?.example;
   const candidates = [old, labels[0], labels[Math.floor(labels.length / 2)]];
-  const list = candidates.filter((text): text is string => text !== undefined && text.trim() !== '');
+  const list = candidates.filter(
+    (text): text is string => text !== undefined && text.trim() !== '',
+  );
   return [...new Set(list)].slice(0, 2);
 }

@@ -96,7 +96,9 @@ export class LabPanel implements Panel {
     ) as unknown as Setup;
     if (!this.#worker) {
       this.#worker = this.#start();
-      this.#worker.addEventListener('message', ({ data }: MessageEvent<LabReply>) => this.#receive(data));
+      this.#worker.addEventListener('message', ({ data }: MessageEvent<LabReply>) =>
+        this.#receive(data),
+      );
       this.#worker.addEventListener('error', () => this.#finish('The lab could not be started.'));
     }
     this.#points = [];
@@ -162,7 +164,8 @@ export class LabPanel implements Panel {
       const kept = ends.length > 0 ? figure(ends.map((point) => point.entries)).mean : null;
       if (recall) setText(recall, this.#recallText(name));
       if (entries) setText(entries, kept === null ? '–' : whole(Math.round(kept * 10) / 10));
-      if (floats) setText(floats, kept === null ? '–' : whole(Math.round(kept * floatsPerEntry[name])));
+      if (floats)
+        setText(floats, kept === null ? '–' : whole(Math.round(kept * floatsPerEntry[name])));
     }
   }
 
@@ -186,25 +189,37 @@ export class LabPanel implements Panel {
     const theme = currentTheme();
     context.fillStyle = theme.soft;
     context.textAlign = 'center';
-    const caption = this.#points.length > 0 ? 'recall of what was seen, over the stream' : 'Run draws recall here, over the stream';
+    const caption =
+      this.#points.length > 0
+        ? 'recall of what was seen, over the stream'
+        : 'Run draws recall here, over the stream';
     context.fillText(caption, (frame.left + frame.right) / 2, frame.bottom + 19);
     for (const name of [...mechanismNames].reverse()) {
       const figures: [number, Figure][] = [];
       for (let checkpoint = 1; checkpoint <= checkpoints; ++checkpoint) {
         const here = this.#at(name, checkpoint);
-        if (here.length > 0) figures.push([checkpoint / checkpoints, figure(here.map((p) => p.recall))]);
+        if (here.length > 0)
+          figures.push([checkpoint / checkpoints, figure(here.map((p) => p.recall))]);
       }
       if (figures.length === 0) continue;
       const colour = theme[colourOf(name)];
       context.fillStyle = colour;
       context.globalAlpha = 0.16;
       context.beginPath();
-      for (const [at, { mean, deviation }] of figures) context.lineTo(x(at), y(Math.min(1, mean + deviation)));
-      for (const [at, { mean, deviation }] of [...figures].reverse()) context.lineTo(x(at), y(mean - deviation));
+      for (const [at, { mean, deviation }] of figures)
+        context.lineTo(x(at), y(Math.min(1, mean + deviation)));
+      for (const [at, { mean, deviation }] of [...figures].reverse())
+        context.lineTo(x(at), y(mean - deviation));
       context.fill();
       context.globalAlpha = 1;
       const dash = name === 'keep-all' ? [7, 5] : [];
-      drawLine(surface, figures.map(([at, { mean }]) => [x(at), y(mean)]), colour, name === 'dpcache' ? 3 : 1.75, dash);
+      drawLine(
+        surface,
+        figures.map(([at, { mean }]) => [x(at), y(mean)]),
+        colour,
+        name === 'dpcache' ? 3 : 1.75,
+        dash,
+      );
     }
     return false;
   }
@@ -216,7 +231,13 @@ export class LabPanel implements Panel {
 }
 
 const colourOf = (name: MechanismName): 'accent' | 'ink' | 'warm' | 'second' =>
-  name === 'dpcache' ? 'accent' : name === 'keep-all' ? 'ink' : name === 'recency' ? 'warm' : 'second';
+  name === 'dpcache'
+    ? 'accent'
+    : name === 'keep-all'
+      ? 'ink'
+      : name === 'recency'
+        ? 'warm'
+        : 'second';
 
 const swatchOf = (name: MechanismName): string =>
   name === 'keep-all' ? 'ink dashed' : colourOf(name);

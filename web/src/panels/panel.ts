@@ -36,3 +36,7 @@ export function exampleFor(
   if (!keepsFirst && slot.lastItem >= 0) return labelOf(state, slot.lastItem);
   return slot.oldExample ?? labelOf(state, slot.firstItem);
 }
+
+/** What became of a slot, by what stands in its place. */
+export const howGone = (into: number): string =>
+  into > 0 ? `folded into ${into}` : into < 0 ? 'expired' : 'evicted';

@@ -1,7 +1,7 @@
 // The table of slots: searched, sorted, and holding only the rows that can be seen.
 import { find, make, setText, whole } from '../dom';
 import type { SlotState } from '../state/moment';
-import { exampleFor, type PageState, type Panel } from './panel';
+import { exampleFor, howGone, type PageState, type Panel } from './panel';
 
 const rowHeight = 31;
 const headHeight = 28;
@@ -124,8 +124,8 @@ export class SlotTable implements Panel {
       setText(row.count, whole(slot.count));
       setText(row.example, exampleFor(state, slot));
       if (slot.goneItem >= 0) {
-        const how = slot.goneInto > 0 ? `folded into ${slot.goneInto}` : 'evicted';
-        row.example.dataset['gone'] = `${how} at item ${whole(slot.goneItem + 1)} · `;
+        row.example.dataset['gone'] =
+          `${howGone(slot.goneInto)} at item ${whole(slot.goneItem + 1)} · `;
       }
     }
   }

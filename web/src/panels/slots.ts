@@ -2,7 +2,7 @@
 import { Canvas } from '../draw/canvas';
 import { SlotsPicture } from '../draw/slots_picture';
 import { counted, find, prefersStillness, setText, whole } from '../dom';
-import { exampleFor, labelOf, type PageState, type Panel } from './panel';
+import { exampleFor, howGone, labelOf, type PageState, type Panel } from './panel';
 
 export class SlotsPanel implements Panel {
   readonly area = find('slots-picture', HTMLElement);
@@ -48,21 +48,26 @@ export class SlotsPanel implements Panel {
     const { moment } = state;
     const slot = moment.slots.get(state.selected);
     if (slot) {
-      const recent = slot.recent.map((item) => `“${labelOf(state, item).slice(0, 80)}”`).slice(0, 2);
-      const gone = slot.goneItem < 0 ? '' : slot.goneInto > 0 ? ' (folded)' : ' (evicted)';
+      const recent = slot.recent
+        .map((item) => `“${labelOf(state, item).slice(0, 80)}”`)
+        .slice(0, 2);
+      const gone = slot.goneItem < 0 ? '' : ` (${howGone(slot.goneInto)})`;
       const examples = recent.join(' and ') || `“${exampleFor(state, slot)}”`;
       return `Slot ${slot.id}${gone}: ${counted(slot.count, 'item')}, the latest ${examples}.`;
     }
     let words = counted(moment.live, 'slot');
     if (moment.evicted > 0) words += `, ${whole(moment.evicted)} evicted`;
     if (moment.folded > 0) words += `, ${whole(moment.folded)} folded`;
+    if (moment.expired > 0) words += `, ${whole(moment.expired)} expired`;
     if (moment.live === 0) return 'No slot yet.';
     let largest = null;
     for (const one of moment.slots.values()) {
       if (one.goneItem < 0 && (!largest || one.count > largest.count)) largest = one;
     }
     if (largest) {
-      words += `. The largest, slot ${largest.id}, took ${counted(largest.count, 'item')}: “${exampleFor(state, largest)}”`;
+      const count = counted(largest.count, 'item');
+      const example = exampleFor(state, largest);
+      words += `. The largest, slot ${largest.id}, took ${count}: “${example}”`;
     }
     return words;
   }

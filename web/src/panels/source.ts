@@ -44,7 +44,8 @@ export class SourcePanel {
 
   #listenToDrops(host: SourceHost): void {
     const overlay = find('drop', HTMLElement);
-    const hasFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+    const hasFile = (event: DragEvent): boolean =>
+      event.dataTransfer?.types.includes('Files') ?? false;
     let depth = 0; // enter and leave come for every element on the way
     addEventListener('dragenter', (event) => {
       if (!hasFile(event)) return;

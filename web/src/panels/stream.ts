@@ -22,7 +22,7 @@ function makeRow(): Row {
   const mini = make('span', 'mini');
   mini.setAttribute('aria-hidden', 'true');
   const more = make('span', 'row-more');
-  words.append(what, mini, more);
+  words.append(mini, what, more);
   element.append(text, words);
   return { element, text, what, mini, more, shown: '' };
 }
@@ -143,7 +143,11 @@ function goneAt(state: PageState, item: number): string {
   const words: string[] = [];
   for (let i = low; gone[i]?.item === item; ++i) {
     const { slot, into } = gone[i] ?? { slot: 0, into: 0 };
-    words.push(into > 0 ? `folded slot ${slot} into ${into}` : `evicted slot ${slot}`);
+    words.push(
+      into > 0
+        ? `folded slot ${slot} into ${into}`
+        : `${into < 0 ? 'expired' : 'evicted'} slot ${slot}`,
+    );
   }
   return words.join(', ');
 }

@@ -14,7 +14,9 @@ export type Dropped =
 function isMemory(bytes: Uint8Array): boolean {
   if (bytes.length < 16) return false;
   const high = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-  return high === 0 && bytes[8] === 0x7b && new TextDecoder().decode(bytes.subarray(8, 10)) === '{"';
+  return (
+    high === 0 && bytes[8] === 0x7b && new TextDecoder().decode(bytes.subarray(8, 10)) === '{"'
+  );
 }
 
 export function parseBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Dropped {

@@ -47,7 +47,11 @@ function makeTexts(name: string, rows: readonly [number, Row][]): TextStream {
   return { kind: 'text', name, texts, lines: Uint32Array.from(lines) };
 }
 
-function makeVectors(name: string, rows: readonly [number, Row][], dimension: number): VectorStream {
+function makeVectors(
+  name: string,
+  rows: readonly [number, Row][],
+  dimension: number,
+): VectorStream {
   if (dimension < 1 || dimension > maxDimension) {
     throw new FileError(`${name}: a vector has 1 to ${maxDimension} numbers, not ${dimension}.`);
   }

@@ -3,8 +3,14 @@ import { FileError, maxBytes, megabytes } from './limits';
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-async function unpack(name: string, packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip')).getReader();
+async function unpack(
+  name: string,
+  packed: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = new Blob([packed])
+    .stream()
+    .pipeThrough(new DecompressionStream('gzip'))
+    .getReader();
   const parts: Uint8Array[] = [];
   let length = 0;
   try {

@@ -37,8 +37,7 @@ export function serviceLog(lines: number): string[] {
     () => `INFO auth: user ${pick(users)} signed in from ${address()}`,
     () => `ERROR orders: retry ${1 + random(5)} of 5 for order ${100000 + random(900000)}`,
     () => `WARN auth: password of user ${pick(users)} expires in ${1 + random(14)} days`,
-    () =>
-      `FATAL storage: checksum mismatch in block ${random(4096)}, replica taken out of service`,
+    () => `FATAL storage: checksum mismatch in block ${random(4096)}, replica taken out of service`,
   ];
   let total = 0;
   for (let i = 0; i < kinds; ++i) total += 1 / (i + 1);

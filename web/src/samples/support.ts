@@ -5,16 +5,31 @@ import { Random } from './random';
 // Wordings of one intent stand together. {n}: a number, {p}: a product, {d}: a device.
 const intents: readonly (readonly string[])[] = [
   ['How do I reset my password?', 'How can I reset my password?', 'I need to reset my password'],
-  ['Where is my order {n}?', 'Where is my order number {n}?', 'Can you tell me where my order {n} is?'],
-  ['I was charged twice for order {n}', 'Order {n} was charged twice', 'I have been charged twice for order {n}'],
+  [
+    'Where is my order {n}?',
+    'Where is my order number {n}?',
+    'Can you tell me where my order {n} is?',
+  ],
+  [
+    'I was charged twice for order {n}',
+    'Order {n} was charged twice',
+    'I have been charged twice for order {n}',
+  ],
   ['Please cancel my subscription', 'I want to cancel my subscription', 'Cancel my subscription'],
   ['Please do not cancel my subscription', 'I do not want to cancel my subscription'],
   ['How do I turn dark mode on?', 'How can I turn on dark mode?', 'Turn dark mode on'],
   ['How do I turn dark mode off?', 'How can I turn off dark mode?', 'Turn dark mode off'],
-  ['The app crashes when I open {p}', 'App crashes when opening {p}', 'The app crashes each time I open {p}'],
+  [
+    'The app crashes when I open {p}',
+    'App crashes when opening {p}',
+    'The app crashes each time I open {p}',
+  ],
   ['I can sign in', 'Good news, I can sign in again'],
   ['I cannot sign in', 'I can not sign in any more', 'Why can I not sign in?'],
-  ['Can I change the delivery address of order {n}?', 'Please change the delivery address of order {n}'],
+  [
+    'Can I change the delivery address of order {n}?',
+    'Please change the delivery address of order {n}',
+  ],
   ['The code from the text message never arrives', 'I never get the code by text message'],
   ['How do I export my data?', 'Can I export all my data?', 'Is there a way to export my data?'],
   ['Do you ship to Norway?', 'Do you deliver to Norway?', 'Is shipping to Norway possible?'],
@@ -22,7 +37,11 @@ const intents: readonly (readonly string[])[] = [
   ['My discount code {n} does not work', 'The discount code {n} is not accepted'],
   ['My discount code {n} works now', 'The discount code {n} is accepted now'],
   ['How long is the warranty of the {d}?', 'What warranty does the {d} have?'],
-  ['I would like a refund for order {n}', 'Please refund order {n}', 'Can I have a refund for order {n}?'],
+  [
+    'I would like a refund for order {n}',
+    'Please refund order {n}',
+    'Can I have a refund for order {n}?',
+  ],
   ['The invoice for order {n} has the wrong name', 'Wrong name on the invoice for order {n}'],
   ['Notifications do not arrive on my {d}', 'I get no notifications on my {d}'],
   ['Too many notifications arrive on my {d}', 'I get too many notifications on my {d}'],

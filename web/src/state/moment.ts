@@ -5,6 +5,9 @@ import type { Results } from './results';
 export interface SlotState {
   id: number;
   count: number;
+  /** The decayed count, as it was when `usedAt` items had been seen. */
+  usage: number;
+  usedAt: number;
   x: number;
   y: number;
   /** The item that opened it, or −1 if it was there before the stream. */
@@ -17,7 +20,7 @@ export interface SlotState {
   recent: number[];
   /** The item at which it went, or −1. */
   goneItem: number;
-  /** The slot it was folded into; 0: evicted, or not gone. */
+  /** The slot it was folded into; 0: evicted, or not gone; −1: expired. */
   goneInto: number;
 }
 
@@ -30,6 +33,7 @@ export class Moment {
   live = 0;
   evicted = 0;
   folded = 0;
+  expired = 0;
   /** All slots that ever were, in the order of their ids. */
   readonly slots = new Map<number, SlotState>();
   readonly merged = new Uint32Array(noveltyBins);
@@ -46,6 +50,7 @@ export class Moment {
     this.at = 0;
     this.evicted = 0;
     this.folded = 0;
+    this.expired = 0;
     this.#gonesRead = 0;
     this.#placesRead = 0;
     this.slots.clear();
@@ -53,10 +58,12 @@ export class Moment {
     this.allocated.fill(0);
     const { slots, places } = this.results.begin;
     this.live = slots.length;
-    for (const [i, { id, count, example }] of slots.entries()) {
+    for (const [i, { id, count, usage, example }] of slots.entries()) {
       this.slots.set(id, {
         id,
         count,
+        usage,
+        usedAt: 0,
         x: places[2 * i] as number,
         y: places[2 * i + 1] as number,
         firstItem: -1,
@@ -85,6 +92,8 @@ export class Moment {
       this.slots.set(id, {
         id,
         count: 1,
+        usage: 1,
+        usedAt: this.at,
         x: results.places[this.#placesRead++] as number,
         y: results.places[this.#placesRead++] as number,
         firstItem: item,
@@ -99,6 +108,7 @@ export class Moment {
       const slot = this.slots.get(id);
       if (slot) {
         ++slot.count;
+        this.#use(slot, 1);
         slot.lastItem = item;
         slot.recent.unshift(item);
         if (slot.recent.length > recentItems) slot.recent.pop();
@@ -116,11 +126,26 @@ export class Moment {
       }
       if (gone.into === 0) {
         ++this.evicted;
+      } else if (gone.into < 0) {
+        ++this.expired;
       } else {
         ++this.folded;
         const into = this.slots.get(gone.into);
-        if (slot && into) into.count += slot.count;
+        if (slot && into) {
+          into.count += slot.count;
+          this.#use(into, this.usageOf(slot));
+        }
       }
     }
+  }
+
+  /** The decayed count of a slot: every item since has taken its share of it. */
+  usageOf(slot: SlotState): number {
+    return slot.usage * this.results.begin.config.usageDecay ** (this.at - slot.usedAt);
+  }
+
+  #use(slot: SlotState, more: number): void {
+    slot.usage = this.usageOf(slot) + more;
+    slot.usedAt = this.at;
   }
 }

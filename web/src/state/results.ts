@@ -4,7 +4,7 @@ import type { Begin, Chunk } from '../engine/protocol';
 export interface Gone {
   item: number;
   slot: number;
-  /** The slot it was folded into; 0: it was evicted. */
+  /** The slot it was folded into; 0: it was evicted; −1: it expired. */
   into: number;
 }
 
