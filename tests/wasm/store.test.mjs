@@ -290,12 +290,16 @@ describe('beside the command line', { skip: noCli }, () => {
     await store.read();
     const child = spawn(cli, ['distinct', '--memory', path, '--follow']);
     const lock = join(folder, '.m.dpc.dpcache-lock');
-    while (!fs.existsSync(lock)) await pause(5);
-    await pause(50);
-    await assert.rejects(store.write(b), { code: 'unavailable', message: /in use by another process/ });
     const exit = new Promise((done) => child.once('exit', done));
-    child.kill('SIGKILL');
-    await exit;
+    try {
+      while (!fs.existsSync(lock)) await pause(5);
+      await pause(50);
+      const inUse = { code: 'unavailable', message: /in use by another process/ };
+      await assert.rejects(store.write(b), inUse);
+    } finally {
+      child.kill('SIGKILL');
+      await exit;
+    }
     assert.ok(fs.existsSync(lock), 'what a killed run leaves is no obstacle');
     await store.write(b);
     assert.deepEqual(onDisk(), b);
