@@ -1,4 +1,7 @@
 // A cache and an encoder that live in a worker: the methods of Cache and Encoder, as promises.
+//
+// Long for its methods, one for each of Cache. Each checks its arguments here, so that errors are
+// those of the main entry and the users' own code runs at the call, and then makes one call.
 import {
   prepareItem,
   prepareOptions,

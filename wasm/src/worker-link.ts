@@ -1,4 +1,8 @@
 // The page's end of the line to a worker: calls and replies, and what happens when it dies.
+//
+// A worker can end in many ways, few of which are told: in Node by an event; in browsers by one only
+// if its script cannot be loaded, else by the Web Lock that it held; and one that never ran our code
+// by its silence. All of them reject what is pending.
 import { DpcacheError } from './errors.js';
 import type { CacheEvent, WasmSource } from './types.js';
 import {
