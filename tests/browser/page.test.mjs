@@ -2,7 +2,7 @@
 // panels; each test opens a page of its own, and fails if the page complained about anything.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { counter, reads, shows, start } from './page.mjs';
+import { counter, reads, says, shows, start } from './page.mjs';
 
 const stage = await start();
 after(() => stage.close());
@@ -264,6 +264,22 @@ test('Knobs: each replays the stream, stands in the address, and survives a relo
     () => document.getElementById('counter-slots').textContent === '19 slots',
   );
   assert.equal(new URL(page.url()).hash, '');
+  await page.done();
+});
+
+test('Knobs: a change overtakes the replay that runs', async () => {
+  const page = await stage.open({ hash: '#size=10000' });
+  await shows(page, 10_000, 19);
+  for (const tau of ['0.01', '0.05', '0.3', '0.99', '0.17']) {
+    await page.fill('#tau-number', tau);
+    await page.dispatchEvent('#tau-number', 'change');
+  }
+  await page.waitForTimeout(100);
+  await says(page, '10,000 items of service log → 19 slots.');
+  await shows(page, 10_000, 19);
+  await page.fill('#question', 'WARN storage: disk /dev/sda is 9 % full');
+  await page.click('#ask-form button');
+  await page.locator('.verdict.known').waitFor();
   await page.done();
 });
 

@@ -41,6 +41,12 @@ export function drawBudget(surface: Surface, results: Results, at: number): void
     theme.warm,
     1.5,
   );
+  drawLine(
+    surface,
+    steps.map((n) => [x(n), slots(results.slotsAt(n))]),
+    theme.accent,
+    2,
+  );
   if (hasBudget) {
     drawLine(
       surface,
@@ -50,10 +56,4 @@ export function drawBudget(surface: Surface, results: Results, at: number): void
       [4, 3],
     );
   }
-  drawLine(
-    surface,
-    steps.map((n) => [x(n), slots(results.slotsAt(n))]),
-    theme.accent,
-    2,
-  );
 }

@@ -183,7 +183,9 @@ export class Engine {
             const place = layout.place(decision.slot, this.#near(cache, decision, head.at + i));
             writer.addPlace(place.x, place.y);
           }
-          size -= decision.evicted.length + decision.folded.length;
+          const gone = [...decision.evicted, ...decision.folded.map(({ slot }) => slot)];
+          for (const slot of [...late, ...gone]) layout.remove(slot);
+          size -= gone.length;
           writer.add(decision, size);
         }
         head.at = to;
@@ -206,7 +208,10 @@ export class Engine {
     const query = text !== undefined ? { text } : { key: key ?? [] };
     const [matches] = cache.score([query], { k: neighbours, time: null });
     // The batch may have moved on: only slots that were there before count.
-    return [...nearest, ...(matches ?? []).filter((match) => match.slot < decision.slot)];
+    const others = (matches ?? []).filter(
+      ({ slot }) => slot < decision.slot && slot !== decision.nearest?.slot,
+    );
+    return [...nearest, ...others];
   }
 
   /** The cache as it is after `at` items. */

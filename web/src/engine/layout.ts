@@ -37,7 +37,7 @@ export class Layout {
         distance: distanceFor(similarity),
         weight: Math.max(0.05, similarity) ** 2,
       }));
-    const best = this.#best(near);
+    const best = this.#best(slot, near);
     this.#places.set(slot, best);
     const cell = this.#cells.get(cellOf(best));
     if (cell) cell.push(best);
@@ -45,8 +45,17 @@ export class Layout {
     return best;
   }
 
-  #best(near: readonly { at: Place; distance: number; weight: number }[]): Place {
-    const turn = this.#places.size * goldenAngle;
+  /** Gives the place of a slot that went to whoever comes next. */
+  remove(slot: number): void {
+    const place = this.#places.get(slot);
+    if (!place) return;
+    this.#places.delete(slot);
+    const cell = this.#cells.get(cellOf(place));
+    cell?.splice(cell.indexOf(place), 1);
+  }
+
+  #best(slot: number, near: readonly { at: Place; distance: number; weight: number }[]): Place {
+    const turn = slot * goldenAngle;
     if (near.length === 0) {
       // Nothing to go by: outwards along a spiral.
       const radius = 0.4 * Math.sqrt(this.#places.size);
