@@ -131,6 +131,7 @@ test('a keyboard is enough: the whole way, without a mouse', async () => {
   await shows(page, 2000, 19);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter'); // skip to the stream
+  assert.equal(new URL(page.url()).hash, '');
   await page.keyboard.press('Tab'); // back to the start
   await page.keyboard.press('Enter');
   await shows(page, 0, 0);

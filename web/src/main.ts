@@ -279,6 +279,12 @@ function frame(now: number): void {
   if (wantsMore) touch();
 }
 
+// The address behind "#" holds settings: the link to the stream must leave it alone.
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  event.preventDefault();
+  find('stream', HTMLElement).focus();
+});
+
 addEventListener('hashchange', () => {
   const { settings: wanted, bad } = parseHash(location.hash);
   if (formatHash(wanted) === formatHash(settings) && bad.length === 0) return;
