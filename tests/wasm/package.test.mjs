@@ -1,0 +1,128 @@
+// The package as its users get it: npm pack, npm install, then every way in which Node.js and
+// TypeScript take it. tests/browser/package.test.mjs does the same for browsers.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
+import { pack, root, run } from './packed.mjs';
+
+let packed;
+before(() => {
+  packed = pack();
+});
+after(() => packed.remove());
+
+const use = `
+const cache = await Cache.create({ text: { masks: 'all' } });
+cache.observe({ text: 'request 1 took 5 ms' });
+cache.observe({ text: 'request 2 took 7 ms' });
+console.log(cache.size, cache.stats().items);
+`;
+
+test('the tarball holds what it should, and nothing else', () => {
+  const names = run('tar', ['-tzf', packed.tarball], root).trim().split('\n').sort();
+  const outside = names.filter((name) => !name.startsWith('package/dist/'));
+  assert.deepEqual(outside, [
+    'package/LICENSE',
+    'package/NOTICE',
+    'package/README.md',
+    'package/package.json',
+  ]);
+  const sources = readdirSync(join(root, 'wasm/src'));
+  for (const name of names.filter((one) => one.startsWith('package/dist/'))) {
+    const base = name.slice('package/dist/'.length).replace(/\.(js|cjs|d\.ts|d\.cts)$/, '');
+    const known = sources.some((source) => source.replace(/(\.d)?\.ts$/, '') === base);
+    assert.ok(known || /^dpcache(-scalar)?\.wasm$/.test(base), `${name} is no longer made`);
+  }
+});
+
+test('an ECMAScript module imports it', () => {
+  const place = packed.project({ 'main.mjs': `import { Cache } from 'dpcache';\n${use}` });
+  assert.equal(run('node', ['main.mjs'], place), '1 2\n');
+});
+
+test('a CommonJS module requires it, and has the same classes', () => {
+  const text = `
+    const { Cache, DpcacheError } = require('dpcache');
+    const { openFile } = require('dpcache/store');
+    const worker = require('dpcache/worker');
+    const { inlineWasm } = require('dpcache/inline');
+    (async () => {
+      ${use}
+      const imported = await import('dpcache');
+      console.log(imported.Cache === Cache, imported.DpcacheError === DpcacheError);
+      console.log(typeof openFile, typeof worker.Cache.create, inlineWasm().length > 1000);
+    })();`;
+  const place = packed.project({ 'main.cjs': text });
+  assert.equal(run('node', ['main.cjs'], place), '1 2\ntrue true\nfunction function true\n');
+});
+
+test('a server can import every entry, under any condition, and nothing happens', () => {
+  const text = `
+    const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
+    const before = look();
+    for (const entry of ['dpcache', 'dpcache/worker', 'dpcache/store', 'dpcache/inline']) {
+      await import(entry);
+    }
+    console.log(look().map((count, i) => count - before[i]).join());`;
+  const place = packed.project({ 'main.mjs': text });
+  const conditions = ['browser', 'worker', 'edge-light', 'workerd', 'development', 'production'];
+  for (const condition of conditions) {
+    assert.equal(run('node', [`--conditions=${condition}`, 'main.mjs'], place), '0,0\n', condition);
+  }
+});
+
+test('the types hold under strict TypeScript, for modules, CommonJS and bundlers', () => {
+  const use = `
+    const cache: Cache = await Cache.create({ dimension: 3, tau: 0.2 });
+    const { action, nearest, evicted } = cache.observe({ key: [1, 2, 3], payload: { a: [1] } });
+    const word: 'allocate' | 'merge' = action;
+    const miss: number | undefined = nearest?.similarity;
+    const error: ErrorCode = 'bad_shape';
+    const store: Store = await openFile('memory');
+    // @ts-expect-error: a threshold is called tau
+    await Cache.create({ dimension: 3, threshold: 0.2 });
+    // @ts-expect-error: an id is a number
+    cache.slot('1');
+    console.log(word, miss, evicted.length, error, store);
+  `;
+  const names = `
+    import { Cache, type ErrorCode } from 'dpcache';
+    import { openFile, type Store } from 'dpcache/store';
+    import * as worker from 'dpcache/worker';
+    export type Far = worker.Cache;
+  `;
+  const files = {
+    'module.mts': `${names}${use}`,
+    'common.cts': `${names}export async function main(): Promise<void> {${use}}`,
+    'bundled.ts': `${names}${use}`,
+  };
+  const place = packed.project(files, { type: 'module' });
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  symlinkSync(join(root, 'node_modules/@types'), join(place, 'node_modules/@types'));
+  const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom,esnext.disposable'];
+  const node = ['--types', 'node', '--module', 'nodenext'];
+  run('node', [tsc, ...strict, ...node, 'module.mts', 'common.cts'], place);
+  const bundler = ['--types', 'node', '--module', 'esnext', '--moduleResolution', 'bundler'];
+  run('node', [tsc, ...strict, ...bundler, 'bundled.ts'], place);
+});
+
+test('the package is as small as it promises', async (context) => {
+  const kilobyte = 1000;
+  for (const name of ['dpcache.wasm', 'dpcache-scalar.wasm']) {
+    const size = brotliCompressSync(readFileSync(join(root, 'wasm/dist', name))).length;
+    context.diagnostic(`${name}: ${size} bytes by brotli`);
+    assert.ok(size <= 60 * kilobyte, `${name}: ${size}`);
+  }
+  const bundle = await rolldown({
+    input: join(root, 'wasm/dist/index.js'),
+    external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
+  });
+  const { output } = await bundle.generate({ format: 'es', minify: true });
+  const size = brotliCompressSync(output[0].code).length;
+  context.diagnostic(`JavaScript: ${size} bytes by brotli`);
+  assert.equal(output.length, 1);
+  assert.ok(size <= 15 * kilobyte, `JavaScript: ${size}`);
+});
