@@ -3,11 +3,12 @@
 // The replay runs ahead to the end of the stream, a slice at a time, so that it can be overtaken by
 // the next one. The page shows any moment of it. What is asked or saved at a moment before the end
 // comes from a second cache that follows the page; same items, same times, so the same memory.
-import { Cache, type Decision, type Item } from 'dpcache';
+import { Cache, DpcacheError, type Decision, type Item } from 'dpcache';
 import { openFile } from '../parse';
 import { makeSample } from '../samples';
 import type { SampleName } from '../samples/names';
 import { defaultsFor, type Knobs } from '../settings';
+import { wasmSource } from '../wasm_source';
 import { ChunkWriter } from './chunk';
 import { Layout } from './layout';
 import { isTextMemory, labelLength, makeCache, misfit, type MemoryFile } from './memory';
@@ -44,8 +45,7 @@ export class Engine {
     this.#queue = this.#queue
       .then(() => this.#serve(request))
       .catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        this.#post({ type: 'failed', id: request.id, message });
+        this.#post({ type: 'failed', id: request.id, message: wordsFor(error) });
       });
   }
 
@@ -122,7 +122,7 @@ export class Engine {
   }
 
   async #openMemory({ name, bytes }: MemoryFile): Promise<MemoryInfo> {
-    const cache = await Cache.load(bytes);
+    const cache = await Cache.load(bytes, wasmSource);
     this.#file = { name, bytes };
     this.#drop();
     const { slots, items } = cache.stats();
@@ -231,6 +231,13 @@ export class Engine {
     }
     return follower.cache;
   }
+}
+
+function wordsFor(error: unknown): string {
+  if (error instanceof DpcacheError && error.code === 'unavailable') {
+    return 'The WebAssembly could not be loaded: try again, or with a newer browser.';
+  }
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Lets messages in. A timer would wait 4 ms each time. */

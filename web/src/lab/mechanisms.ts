@@ -1,6 +1,7 @@
 // Four memories for the recall lab: the DP cache itself, and what else one may keep of a stream.
 // Each answers by softmax attention over what it holds, at one temperature.
-import { Cache } from 'dpcache';
+import { Cache, type Config } from 'dpcache';
+import { wasmSource } from '../wasm_source';
 import { classes, dimension, row } from './streams';
 
 export const theta = 0.05;
@@ -83,13 +84,14 @@ class Entries {
 
 /** The memory that this project is about, through its public module. */
 export async function dpCache(tau: number): Promise<Mechanism> {
-  const cache = await Cache.create({
+  const config: Config = {
     dimension,
     valueDimension: classes,
     valueUpdate: 'first',
     tau,
     theta,
-  });
+  };
+  const cache = await Cache.create(config, wasmSource);
   const oneHot = new Float32Array(classes);
   return {
     observe(key, itemClass) {
