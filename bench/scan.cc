@@ -22,7 +22,7 @@ namespace {
 using dpcache::Cache;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRoundNs = 3e7;  // long enough for any clock, short enough for many rounds
+constexpr double kRoundNs = 1e7;  // long enough for any clock, short enough for many rounds
 
 [[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "scan: %s\n", what.c_str());

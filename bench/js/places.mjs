@@ -1,6 +1,7 @@
 // Where tasks run: a process of Node.js for each, or a page of Chromium for each. Whatever happens to
 // one, the answer is {figures} or {failed: why}.
 import { fork } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { launch, serve } from '../../tests/browser/harness.mjs';
 
@@ -24,10 +25,14 @@ export function nodePlace(data) {
           child.kill('SIGKILL');
         }, timeoutMs);
         child.on('message', (message) => (answer = message));
-        child.on('exit', (code, signal) => {
+        child.on('exit', async (code, signal) => {
           clearTimeout(timer);
+          // What a child sent last may arrive after the news that it has ended.
+          for (let i = 0; i < 20 && !answer && !late; ++i) await sleep(25);
           const last = said.trim().split('\n').at(-1);
-          const why = late ? `no answer in ${Math.round(timeoutMs / 1e3)} s` : `ended with ${signal ?? code}: ${last}`;
+          const why = late
+            ? `no answer in ${Math.round(timeoutMs / 1e3)} s`
+            : `ended with ${signal ?? code}: ${last}`;
           resolve(answer ?? { failed: why });
         });
         child.send({ task, data: data.href });

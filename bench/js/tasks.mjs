@@ -6,8 +6,10 @@ import { loadPeer } from './peers/index.mjs';
 
 const now = () => performance.now();
 
-// Microseconds a call: one figure a round, each of at least `roundMs`. Finding the number of calls
-// warms the code up.
+// Microseconds a call: one figure a round, each of at least `roundMs`. Before that the engine gets time to
+// compile what it runs.
+const warmMs = 200;
+
 function timeRounds(call, { rounds, roundMs }) {
   const time = (calls) => {
     const start = now();
@@ -15,7 +17,10 @@ function timeRounds(call, { rounds, roundMs }) {
     return now() - start;
   };
   let calls = 4;
-  while (time(calls) < roundMs) calls *= 2;
+  for (let warm = time(calls), last = warm; warm < warmMs || last < roundMs; warm += last) {
+    if (last < roundMs) calls *= 2;
+    last = time(calls);
+  }
   return Array.from({ length: rounds }, () => (time(calls) * 1e3) / calls);
 }
 

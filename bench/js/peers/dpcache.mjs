@@ -5,7 +5,6 @@ const build = (name, file) => ({
   name,
   package: 'dpcache',
   settings: 'tau .4, every slot compared',
-  runs: 'both',
   async open({ dimension, memory }, { readPackage }) {
     const wasm = await readPackage('dpcache', `dist/${file}`);
     const cache = memory

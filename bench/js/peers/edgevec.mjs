@@ -8,7 +8,9 @@ export const hnsw = {
   name: 'edgevec, HNSW',
   package: 'edgevec',
   settings: 'metric l2, else its defaults',
-  runs: 'both',
+  note:
+    'Its flat index takes binary vectors only, and with metric cosine or dot it returned the least similar ' +
+    'vectors; on vectors of unit length l2 gives the same order.',
   async open({ dimension }, { readPackage }) {
     await init({ module_or_path: await readPackage('edgevec', 'edgevec_bg.wasm') });
     const config = new EdgeVecConfig(dimension);

@@ -9,17 +9,16 @@ const find = (index) => (vector) => {
 
 // The quickest settings tried that left no duplicate in a stream of 2,000 (M 8, 12, 16, 32;
 // efConstruction 64, 100, 128, 200; efSearch 10 to 128), and with a larger efSearch in one of 10,000.
-const efSearch = (capacity) => (capacity > 8000 ? 100 : 32);
+const efSearch = (slots) => (slots > 5000 ? 100 : 32);
 
 export const hnsw = {
   name: 'hnswlib-node, HNSW',
   package: 'hnswlib-node',
   settings: 'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots',
-  runs: 'node',
-  async open({ dimension, capacity }) {
+  async open({ dimension, capacity, distinct }) {
     const index = new hnswlib.HierarchicalNSW('ip', dimension);
     index.initIndex(capacity, 16, 100, 100);
-    index.setEf(efSearch(capacity));
+    index.setEf(efSearch(distinct ?? capacity));
     return insertIfNovel({
       prepare: (vector) => Array.from(vector),
       insert: (vector, slot) => index.addPoint(vector, slot),
@@ -32,7 +31,6 @@ export const flat = {
   name: 'hnswlib-node, brute force',
   package: 'hnswlib-node',
   settings: 'ip',
-  runs: 'node',
   async open({ dimension, capacity }) {
     const index = new hnswlib.BruteforceSearch('ip', dimension);
     index.initIndex(capacity);

@@ -25,7 +25,6 @@ function dotOfFour(rows, at, query) {
 const loop = (name, settings, score) => ({
   name,
   settings,
-  runs: 'both',
   async open({ dimension, capacity }) {
     const rows = new Float32Array(capacity * dimension);
     let end = 0;

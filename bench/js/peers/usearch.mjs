@@ -8,7 +8,6 @@ export const hnsw = {
   name: 'usearch, HNSW',
   package: 'usearch',
   settings: 'ip, f32, one thread, else its defaults',
-  runs: 'node',
   async open({ dimension }) {
     const index = new usearch.Index({ metric: 'ip', dimensions: dimension, quantization: 'f32' });
     return insertIfNovel({
@@ -25,7 +24,6 @@ export const exact = {
   name: 'usearch, exact',
   package: 'usearch',
   settings: 'exactSearch over one Float32Array, ip, one thread',
-  runs: 'node',
   async open({ dimension, capacity }) {
     const rows = new Float32Array(capacity * dimension);
     let end = 0;

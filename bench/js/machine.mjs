@@ -1,0 +1,43 @@
+// What was measured, on what: machine, versions, command and date, as Markdown lines.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+
+const root = new URL('../../', import.meta.url);
+
+function firstLine(program, args) {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')[0];
+  } catch {
+    return 'unknown';
+  }
+}
+
+function emscripten() {
+  try {
+    const text = readFileSync(new URL('.deps/emscripten/emscripten-version.txt', root), 'utf8');
+    return text.replaceAll('"', '').trim();
+  } catch {
+    return firstLine('emcc', ['--version']);
+  }
+}
+
+export const packageVersions = () =>
+  JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')).dependencies;
+
+export function describe({ command, chromium, load, minutes }) {
+  const [cpu] = os.cpus();
+  const peers = Object.entries(packageVersions())
+    .filter(([name]) => name !== 'dpcache')
+    .map(([name, version]) => `${name} ${version}`);
+  return [
+    `- Machine: ${cpu.model}, ${os.cpus().length} cores, ${Math.round(os.totalmem() / 2 ** 30)} GiB; load when ` +
+      `it began ${load.toFixed(1)}`,
+    `- Node.js ${process.versions.node} (V8 ${process.versions.v8})` +
+      (chromium ? `, Chromium ${chromium}, headless` : ', no Chromium in this run'),
+    `- dpcache: Emscripten ${emscripten()}; natively ${firstLine('c++', ['--version'])}, preset release`,
+    `- Beside it: ${peers.join(', ')}`,
+    `- Command: \`${command}\`, ${minutes.toFixed(1)} minutes`,
+    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+  ].join('\n');
+}

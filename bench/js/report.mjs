@@ -1,0 +1,321 @@
+// Figures as a Markdown page. What was lost is found in the figures, not written by hand.
+import { loadPeer, nativePeers, wasmPeers } from './peers/index.mjs';
+import { packageVersions } from './machine.mjs';
+
+export function median(list) {
+  const sorted = [...list].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+const number = (x, digits = 0) =>
+  x.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const us = (x) => number(x, x < 10 ? 2 : x < 100 ? 1 : 0);
+const percent = (share) => (share === 1 ? '100 %' : `${number(Math.floor(share * 1e4) / 100, 2)} %`);
+const table = (head, rows) =>
+  [head, head.map((_, i) => (i === 0 ? '---' : '--:')), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+export const rate = (figures) => (figures.items * 1e3) / median(figures.ms);
+
+// Against the originals and the exact decisions: what a stream's answer is worth.
+export function judge(figures, original, exact) {
+  const seen = new Set(original.slice(0, figures.items));
+  const opened = new Set();
+  let equal = 0;
+  figures.opener.forEach((opener, i) => {
+    if (opener === i) opened.add(original[i]);
+    if (opener === exact[i]) ++equal;
+  });
+  const missed = seen.size - opened.size;
+  return { duplicates: figures.slots - opened.size, missed, equal: equal / figures.items };
+}
+
+// --- Sections
+
+async function slotsSection({ slots, sizes, places, queries }) {
+  const lines = [];
+  for (const place of places) {
+    const ids = [...new Set(slots.filter((row) => row.place === place).map((row) => row.peer))];
+    const rows = [];
+    for (const peer of ids) {
+      const cells = [(await loadPeer(peer)).name];
+      for (const size of sizes) {
+        const row = slots.find((row) => row.place === place && row.peer === peer && row.slots === size);
+        const figures = row?.figures;
+        if (!figures?.nearestUs) {
+          cells.push('', '', '');
+          continue;
+        }
+        cells.push(
+          figures.insertUs === null ? '' : us(figures.insertUs),
+          us(median(figures.nearestUs)) + (figures.found < 1 ? ` (${percent(figures.found)})` : ''),
+          us(median(figures.observeUs)),
+        );
+      }
+      rows.push(cells);
+    }
+    const head = ['', ...sizes.flatMap((size) => [`${number(size)}: insert`, 'nearest', 'observe'])];
+    lines.push(`**${place}**, µs\n`, table(head, rows), '');
+  }
+  const absent = [];
+  for (const { place, peer, slots: size, figures, failed, left } of slots) {
+    const name = (await loadPeer(peer)).name;
+    if (left) absent.push(`- ${name}, ${number(size)} slots, ${place}: left out: ${left}`);
+    else if (failed) absent.push(`- ${name}, ${number(size)} slots, ${place}: failed: ${failed}`);
+    else if (!figures.nearestUs) {
+      absent.push(
+        `- ${name}, ${number(size)} slots, ${place}: given up: ${number(figures.inserted)} were inserted in ` +
+          `${number(figures.limitMs / 1e3)} s`,
+      );
+    }
+  }
+  return `## Search and observe
+
+Time of a call with 1,000 to 100,000 slots of 384 floats: \`nearest\`, and \`observe\` of an item that
+merges, for the others a search and a comparison with tau. Median of rounds, over ${queries} queries with a cosine
+of .96 to a slot; in brackets the share of queries whose slot was found, where it is not all. \`insert\`: the mean
+time to insert one, from none to all; dpcache opens a memory file here.
+
+${lines.join('\n')}
+${absent.length > 0 ? `Not in the tables:\n\n${absent.join('\n')}\n` : ''}`;
+}
+
+async function streamSection(streams) {
+  const parts = [];
+  for (const stream of streams) {
+    const rows = [];
+    const notes = [];
+    for (const peer of [...new Set(stream.rows.map((row) => row.peer))]) {
+      const name = (await loadPeer(peer)).name;
+      const cells = [name];
+      let verdict;
+      for (const place of stream.places) {
+        const row = stream.rows.find((row) => row.peer === peer && row.place === place);
+        if (row?.failed || row?.left) notes.push(`- ${name}, ${place}: ${row.failed ?? row.left}`);
+        if (!row?.figures) {
+          cells.push('');
+          continue;
+        }
+        const { figures } = row;
+        const part = figures.items < figures.of;
+        const rates = figures.ms.map((ms) => (figures.items * 1e3) / ms);
+        const range = `${number(Math.min(...rates))}–${number(Math.max(...rates))}`;
+        cells.push(number(rate(figures)) + (part ? ' *' : rates.length > 1 ? ` (${range})` : ''));
+        if (part) {
+          notes.push(
+            `- \\* ${name}, ${place}: ended after ${number(median(figures.ms) / 1e3)} s at item ` +
+              `${number(figures.items)} of ${number(figures.of)}; the rate is that of a part with fewer slots`,
+          );
+        }
+        verdict ??= { ...row.verdict, slots: figures.slots, part };
+      }
+      if (verdict) {
+        cells.push(
+          number(verdict.slots) + (verdict.part ? ' *' : ''),
+          number(verdict.duplicates),
+          number(verdict.missed),
+          percent(verdict.equal),
+        );
+      } else cells.push('', '', '', '');
+      rows.push(cells);
+    }
+    const head = [
+      '',
+      ...stream.places.map((place) => `${place}, items/s`),
+      'slots',
+      'duplicate slots',
+      'missed',
+      'decisions as exact',
+    ];
+    parts.push(`### ${stream.title}\n\n${stream.words}\n\n${table(head, rows)}\n${notes.length ? `\n${notes.join('\n')}\n` : ''}`);
+  }
+  return `## Streams: insert if novel
+
+Each item is searched; if its novelty is above tau = .4 it is inserted, else nothing is done. dpcache does it in one
+call, the others by a search and an insert. Duplicate slots: more than one for an original. Missed: originals
+without a slot of their own. Decisions as exact: items that ended in the slot of the same first item as with the
+straightforward loop, which compares every slot. Vectors are brought to the type that a package takes outside the
+clock. Median of up to three runs, and their range; slots and decisions are those of the first place with an answer.
+
+${parts.join('\n')}`;
+}
+
+function scanSection(scans) {
+  const rows = scans.flatMap(({ slots, dimension, rows }) => {
+    const native = median(rows['native SSE4'].flat());
+    return Object.entries(rows).map(([name, list]) => {
+      const time = median(list.flat());
+      return [
+        `${number(slots)} × ${dimension}, ${name}`,
+        us(time),
+        number((slots * dimension * 4) / time / 1e3, 1),
+        number(time / native, 2),
+        `${number(Math.min(...list.map((l, i) => median(l) / median(rows['native SSE4'][i]))), 2)}–${number(
+          Math.max(...list.map((l, i) => median(l) / median(rows['native SSE4'][i]))),
+          2,
+        )}`,
+      ];
+    });
+  });
+  return `## The flat scan: WebAssembly beside native
+
+\`nearest\` on one memory file, in turns; WebAssembly from JavaScript, with the call. 10,000 × 384 floats are
+15 MB and 1,000 × 384 are 1.5 MB: what does not fit in a core's own cache waits for memory, whatever computes it.
+GB/s: of keys.
+
+${table(['', 'µs', 'GB/s', 'to native SSE4', 'in each turn'], rows)}
+`;
+}
+
+function callSection(calls) {
+  const rows = calls.map(({ slots, dimension, what, inside, node, chromium }) => [
+    `${what}, ${number(slots)} × ${dimension}`,
+    us(inside.median),
+    us(node.median),
+    us(node.median - inside.median),
+    us(node.least - inside.least),
+    chromium ? us(chromium.median) : '',
+  ]);
+  const head = ['', 'inside, µs', 'Node.js, µs', 'the call, µs', 'of the quickest rounds', 'Chromium, µs'];
+  return `## What a call from JavaScript costs
+
+The same calls on the same memory file and queries, from C++ inside WebAssembly (bench/scan.cc) and from JavaScript.
+\`observe\` is of an item that merges. Medians of many short rounds, in turns; beside the difference of the medians
+that of the quickest rounds, which no other program disturbed.
+
+${table(head, rows)}
+`;
+}
+
+function bundleSection(bundles) {
+  const kb = (bytes) => number(bytes / 1000, 1);
+  const rows = bundles.map(({ name, js, wasm, all, failed }) =>
+    failed
+      ? [name, `failed: ${failed}`, '', '', '', '', '']
+      : [name, kb(js.raw), kb(js.brotli), wasm.raw ? kb(wasm.raw) : 'in the JavaScript', wasm.raw ? kb(wasm.brotli) : '', kb(all.gzip), kb(all.brotli)],
+  );
+  return `## What a page loads
+
+JavaScript bundled and minified by Rolldown, and the WebAssembly file, in kB (1,000 bytes); gzip -9 and brotli -11
+of each file. dpcache loads one of its two modules; this is the one with SIMD.
+
+${table(['', 'JS', 'JS brotli', 'wasm', 'wasm brotli', 'all gzip', 'all brotli'], rows)}
+`;
+}
+
+// --- What was asked, what was lost
+
+async function askedSection({ scans, calls, streams }) {
+  const rows = [];
+  const say = (what, measured, met) => rows.push([what, measured, met ? 'met' : '**missed**']);
+  const stream = streams.find((stream) => stream.asked);
+  for (const place of stream?.places ?? []) {
+    const mine = stream.rows.find((row) => row.place === place && row.peer === 'dpcache');
+    const others = stream.rows.filter(
+      (row) => row.place === place && wasmPeers.includes(row.peer) && row.figures,
+    );
+    if (!mine?.figures || others.length === 0) continue;
+    const best = others.reduce((a, b) => (rate(b.figures) > rate(a.figures) ? b : a));
+    const factor = rate(mine.figures) / rate(best.figures);
+    say(
+      `${stream.title}, ${place}: at least 6 times the best WebAssembly peer`,
+      `${number(rate(mine.figures))} items/s, ${number(factor, 1)} times ${(await loadPeer(best.peer)).name}`,
+      factor >= 6,
+    );
+    say(
+      `${stream.title}, ${place}: no duplicate slot`,
+      `${mine.verdict.duplicates} duplicate, ${mine.verdict.missed} missed`,
+      mine.verdict.duplicates === 0 && mine.verdict.missed === 0,
+    );
+  }
+  const scan = scans.find((scan) => scan.asked);
+  for (const name of ['Node.js', 'Chromium']) {
+    if (!scan?.rows[name]) continue;
+    const ratio = median(scan.rows[name].flat()) / median(scan.rows['native SSE4'].flat());
+    say(
+      `Scan of ${number(scan.slots)} × ${scan.dimension}, ${name}: within 1.15 times native SSE4`,
+      `${number(ratio, 2)} times`,
+      ratio <= 1.15,
+    );
+  }
+  const observes = calls.filter((call) => call.what === 'observe');
+  if (observes.length > 0) {
+    const most = Math.max(...observes.map((call) => call.node.median - call.inside.median));
+    say('`observe` from JavaScript: at most 1 µs over the call inside', `at most ${us(most)} µs`, most <= 1);
+  }
+  return `## What was asked for\n\n${table(['', 'measured', ''], rows)}\n`;
+}
+
+async function lostSection({ slots, streams, bundles }) {
+  const lines = [];
+  for (const row of slots) {
+    const mine = slots.find((other) => other.place === row.place && other.slots === row.slots && other.peer === 'dpcache');
+    if (row.peer.startsWith('dpcache') || !row.figures?.nearestUs || !mine?.figures) continue;
+    const [a, b] = [median(row.figures.nearestUs), median(mine.figures.nearestUs)];
+    if (a < b) {
+      const found = row.figures.found < 1 ? `, which finds ${percent(row.figures.found)}` : '';
+      lines.push(
+        `- Nearest of ${number(row.slots)}, ${row.place}: ${us(b)} µs, ${(await loadPeer(row.peer)).name} ${us(a)} µs${found}.`,
+      );
+    }
+  }
+  for (const stream of streams) {
+    for (const row of stream.rows) {
+      const mine = stream.rows.find((other) => other.place === row.place && other.peer === 'dpcache');
+      if (row.peer.startsWith('dpcache') || !row.figures || !mine?.figures) continue;
+      const [a, b] = [rate(row.figures), rate(mine.figures)];
+      if (a > b) {
+        const part = row.figures.items < row.figures.of ? ', on a part of the stream,' : '';
+        lines.push(
+          `- ${stream.title}, ${row.place}: ${number(b)} items/s, ${(await loadPeer(row.peer)).name} ${number(a)}${part} ` +
+            `with ${number(row.verdict.duplicates)} duplicate slots.`,
+        );
+      }
+    }
+  }
+  const mine = bundles.find((row) => row.all);
+  for (const row of bundles) {
+    if (mine && row.all && !row.name.startsWith('dpcache') && row.all.brotli < mine.all.brotli) {
+      lines.push(
+        `- What a page loads: ${number(mine.all.brotli / 1000)} kB, ${row.name} ${number(row.all.brotli / 1000)} kB.`,
+      );
+    }
+  }
+  return `## What was lost
+
+Wherever another was faster or smaller than dpcache with SIMD. A graph need not read every slot, so with enough
+slots it searches faster; it pays when it inserts, and it may overlook a slot.
+
+${lines.length > 0 ? lines.join('\n') : '- Nothing in this run.'}
+`;
+}
+
+async function settingsSection(ids) {
+  const versions = packageVersions();
+  const lines = [];
+  for (const id of ids) {
+    const peer = await loadPeer(id);
+    const version = peer.package && peer.package !== 'dpcache' ? ` (${peer.package} ${versions[peer.package]})` : '';
+    const native = nativePeers.includes(id) ? ' Native: a yardstick, no page can run it.' : '';
+    lines.push(`- ${peer.name}${version}: ${peer.settings}.${native}${peer.note ? ` ${peer.note}` : ''}`);
+  }
+  return `## Settings\n\n${lines.join('\n')}\n`;
+}
+
+export async function report(results, about) {
+  return `# The npm module beside others
+
+Each package does each measurement in a process of its own under Node.js, and in a page of its own in Chromium, on
+one thread. Vectors are random directions of unit length, 384 floats, the same for all.
+
+${about}
+
+${await askedSection(results)}
+${await streamSection(results.streams)}
+${await slotsSection(results)}
+${scanSection(results.scans)}
+${callSection(results.calls)}
+${bundleSection(results.bundles)}
+${await lostSection(results)}
+${await settingsSection(results.ids)}`;
+}
