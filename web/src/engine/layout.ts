@@ -15,7 +15,7 @@ interface Place {
   y: number;
 }
 
-const spacing = 0.24; // nearer to each other than that, slots overlap
+const spacing = 0.3; // nearer to each other than that, slots overlap
 const goldenAngle = Math.PI * (3 - Math.sqrt(5));
 const directions = 20;
 
