@@ -1,12 +1,16 @@
 // Prints one line a target, `TARGET HASH`: a hash over the answers to all vectors and the memory
 // files that they end in. The line `reference` is that of the plain loops, with the memory files
 // that stand in the vectors. scripts/bits compares the lines of all builds.
+//
+// With --answers prints the answers instead, a line of JSON for each target and vector, which
+// scripts/hashes compares with those of the npm module.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hash.h"
@@ -27,6 +31,7 @@ std::vector<Json> read_vectors(const std::filesystem::path& folder) {
   for (const auto& path : paths) {
     std::ifstream file(path);
     all.push_back(Json::parse(file));
+    all.back()["name"] = path.stem().string();
   }
   return all;
 }
@@ -40,14 +45,33 @@ void print(const std::string& name, const std::string& bits) {
               dpcache::vectors::hex(dpcache::hash64(std::as_bytes(std::span(bits)), 0)).c_str());
 }
 
-}  // namespace
+// What one target answers to one vector, and the hash of the memory file that it ends in.
+struct Run {
+  Json answers;
+  std::string snapshot_hash;
+};
 
-int main(int argc, char** argv) {
-  const std::vector<Json> all = read_vectors(argc > 1 ? argv[1] : DPCACHE_TEST_DATA);
-  if (all.empty()) {
-    std::fprintf(stderr, "there are no vectors\n");
-    return 1;
+Run run(const Json& vector) {
+  dpcache::vectors::CacheMachine machine(config_of(vector));
+  Json answers = dpcache::vectors::run(machine, vector);
+  return {std::move(answers), dpcache::vectors::hex(dpcache::hash64(machine.cache().save(), 0))};
+}
+
+void print_answers(const std::vector<Json>& all) {
+  for (const std::string_view target : dpcache::kernels::targets()) {
+    dpcache::kernels::use_target(target);
+    for (const Json& vector : all) {
+      const auto [answers, snapshot_hash] = run(vector);
+      const Json line = {{"target", target},
+                         {"vector", vector["name"]},
+                         {"answers", answers},
+                         {"snapshot_hash", snapshot_hash}};
+      std::printf("%s\n", line.dump().c_str());
+    }
   }
+}
+
+void print_hashes(const std::vector<Json>& all) {
   std::string bits;
   for (const Json& vector : all) {
     dpcache::vectors::ReferenceMachine machine(config_of(vector));
@@ -60,11 +84,27 @@ int main(int argc, char** argv) {
     dpcache::kernels::use_target(target);
     bits.clear();
     for (const Json& vector : all) {
-      dpcache::vectors::CacheMachine machine(config_of(vector));
-      bits += dpcache::vectors::run(machine, vector).dump();
-      bits += dpcache::vectors::hex(dpcache::hash64(machine.cache().save(), 0)) + "\n";
+      const auto [answers, snapshot_hash] = run(vector);
+      bits += answers.dump() + snapshot_hash + "\n";
     }
     print(std::string(target), bits);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool answers = argc > 1 && std::string_view(argv[1]) == "--answers";
+  const int folder = answers ? 2 : 1;
+  const std::vector<Json> all = read_vectors(argc > folder ? argv[folder] : DPCACHE_TEST_DATA);
+  if (all.empty()) {
+    std::fprintf(stderr, "there are no vectors\n");
+    return 1;
+  }
+  if (answers) {
+    print_answers(all);
+  } else {
+    print_hashes(all);
   }
   return 0;
 }
