@@ -1,0 +1,30 @@
+// The programs in the package's README run, and print what their comments say.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { root } from './packed.mjs';
+
+const readme = readFileSync(join(root, 'wasm/README.md'), 'utf8');
+const programs = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, program]) => program);
+
+test('the README has programs', () => assert.ok(programs.length >= 4));
+
+programs.forEach((program, i) => {
+  test(`program ${i + 1} of the README`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dpcache-readme-'));
+    try {
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+      writeFileSync(join(folder, 'main.mjs'), program);
+      const given = { cwd: folder, encoding: 'utf8', timeout: 60_000 };
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['main.mjs'], given);
+      assert.equal(status, 0, stderr);
+      const said = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
+      assert.equal(stdout, said.map((line) => `${line}\n`).join(''));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
