@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readFileSync } from 'node:fs';
-import { root } from './bundle.mjs';
+import { root } from './harness.mjs';
 import { reads, shows, start } from './page.mjs';
 
 const stage = await start();

@@ -2,10 +2,9 @@
 // `dpcache` left to be the real package.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
-
-export const root = fileURLToPath(new URL('../../', import.meta.url));
+import { root } from './harness.mjs';
 
 export async function bundle(entry, name) {
   const outDir = join(root, 'build/browser-tests', name);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Cache } from 'dpcache';
-import { root } from './bundle.mjs';
+import { root } from './harness.mjs';
 import { npy } from './files.mjs';
 import { counter, drop, reads, says, shows, start } from './page.mjs';
 

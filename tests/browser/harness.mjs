@@ -20,9 +20,11 @@ const types = {
 
 // Serves folders below paths, e.g. {'/': 'web/dist', '/vectors/': 'tests/vectors'} (relative to the
 // repository, or absolute); a value that is a function answers by itself: (request) => {type, body}.
-// `headers` are sent with everything. Resolves to {url, requests, close}.
+// `headers` are sent with everything. Resolves to {url, requests, sent, close}; `sent` tells the bytes
+// of the bodies by path.
 export async function serve(folders, headers = {}) {
   const requests = [];
+  const sent = new Map();
   const mounts = Object.entries(folders).sort((a, b) => b[0].length - a[0].length);
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
@@ -41,6 +43,7 @@ export async function serve(folders, headers = {}) {
         type = types[extname(file)] ?? 'application/octet-stream';
         body = await readFile(file);
       }
+      sent.set(path, (sent.get(path) ?? 0) + body.length);
       response.writeHead(200, { 'content-type': type, ...headers }).end(body);
     } catch {
       response.writeHead(404, { 'content-type': 'text/plain', ...headers }).end('not found');
@@ -50,6 +53,7 @@ export async function serve(folders, headers = {}) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
+    sent,
     close: () =>
       new Promise((closed) => {
         server.close(closed);
@@ -58,22 +62,26 @@ export async function serve(folders, headers = {}) {
   };
 }
 
+export const chromiumOptions = {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  headless: true,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+};
+
 // Chromium with a fresh profile, which is removed at the end: {context, close}.
 export async function launch(options = {}) {
   const profile = await mkdtemp(join(tmpdir(), 'dpcache-browser-'));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...(options.args ?? []),
-    ],
+    ...chromiumOptions,
+    args: [...chromiumOptions.args, ...(options.args ?? [])],
     ...options.context,
   });
   return {

@@ -2,24 +2,37 @@
 import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { root } from './bundle.mjs';
-import { launch } from './chromium.mjs';
-import { serve } from './serve.mjs';
+import { chromium } from 'playwright-core';
+import { chromiumOptions, root, serve } from './harness.mjs';
 
 export const dist = join(root, 'web/dist');
+
+// What a host may set, and the page must live with.
+const policy = [
+  `default-src 'none'`,
+  `script-src 'self' 'wasm-unsafe-eval'`,
+  `style-src 'self'`,
+  `img-src 'self' data: blob:`,
+  `connect-src 'self'`,
+  `worker-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
 
 /** Starts both; `t.after` of the caller is to call `close`. */
 export async function start(base = '/') {
   await access(join(dist, 'index.html')).catch(() => {
     throw new Error('the page is not built: npm run build -w web');
   });
-  const server = await serve(dist, base);
-  const browser = await launch();
+  const headers = { 'content-security-policy': policy, 'x-content-type-options': 'nosniff' };
+  const server = await serve({ [base]: dist }, headers);
+  const browser = await chromium.launch(chromiumOptions);
   return {
     server,
     browser,
     /** A fresh page. By default it holds still, so that it shows the end of the stream at once. */
-    open: (options) => openPage(browser, server.url, options),
+    open: (options) => openPage(browser, `${server.url}${base}`, options),
     close: async () => {
       await browser.close();
       await server.close();

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { bundle, root } from './bundle.mjs';
+import { bundle } from './bundle.mjs';
+import { root } from './harness.mjs';
 import { npy } from './files.mjs';
 
 const { parseBytes, openFile } = await bundle('parse/index.ts', 'parse');
