@@ -1,4 +1,4 @@
-// The programs in the package's README run, and print what their comments say.
+// The programs in the READMEs run, and print what their comments say.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './packed.mjs';
 
-const readme = readFileSync(join(root, 'wasm/README.md'), 'utf8');
-const programs = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, program]) => program);
+const pages = ['README.md', 'wasm/README.md'].map((name) => readFileSync(join(root, name), 'utf8'));
+const programs = [...pages.join('\n').matchAll(/^```js\n(.*?)^```/gms)].map(([, program]) => program);
 
-test('the README has programs', () => assert.ok(programs.length >= 4));
+test('the READMEs have programs', () => assert.ok(programs.length >= 5));
 
 programs.forEach((program, i) => {
-  test(`program ${i + 1} of the README`, () => {
+  test(`program ${i + 1} of the READMEs`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'dpcache-readme-'));
     try {
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
