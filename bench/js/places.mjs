@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { launch, serve } from '../../tests/browser/harness.mjs';
 
 const here = new URL('./', import.meta.url);
 
@@ -53,6 +52,7 @@ const page = `<!doctype html><title>bench</title>
 <script type="importmap">${JSON.stringify({ imports })}</script>`;
 
 export async function chromiumPlace(data) {
+  const { launch, serve } = await import('../../tests/browser/harness.mjs');
   // Isolated, so that the page's clock has steps of 5 µs and not 100.
   const server = await serve(
     {

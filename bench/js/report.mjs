@@ -135,7 +135,8 @@ Each item is searched; if its novelty is above tau = .4 it is inserted, else not
 call, the others by a search and an insert. Duplicate slots: more than one for an original. Missed: originals
 without a slot of their own. Decisions as exact: items that ended in the slot of the same first item as with the
 straightforward loop, which compares every slot. Vectors are brought to the type that a package takes outside the
-clock. Median of up to three runs, and their range; slots and decisions are those of the first place with an answer.
+clock. Median of three runs in turns, and their range, or one run where a run takes over 6 s; slots and decisions are
+those of the first place with an answer.
 
 ${parts.join('\n')}`;
 }

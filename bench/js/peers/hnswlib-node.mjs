@@ -14,7 +14,7 @@ const efSearch = (slots) => (slots > 5000 ? 100 : 32);
 export const hnsw = {
   name: 'hnswlib-node, HNSW',
   package: 'hnswlib-node',
-  settings: 'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots',
+  settings: 'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots, as with hnswlib-wasm',
   async open({ dimension, capacity, distinct }) {
     const index = new hnswlib.HierarchicalNSW('ip', dimension);
     index.initIndex(capacity, 16, 100, 100);

@@ -18,22 +18,39 @@ const find = (index) => (vector) => {
 // efConstruction 64, 100, 128, 200; efSearch 10 to 128), and with a larger efSearch in one of 10,000.
 const efSearch = (slots) => (slots > 5000 ? 100 : 32);
 
-export const hnsw = {
-  name: 'hnswlib-wasm, HNSW',
+const graph = (name, settings, m, efConstruction, search, note) => ({
+  name,
   package: 'hnswlib-wasm',
-  settings: 'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots',
-  note: 'It is made for pages; in Node.js it runs with a global `window` and without its file system.',
+  settings,
+  note,
   async open({ dimension, capacity, distinct }) {
     const library = await load();
     const index = new library.HierarchicalNSW('ip', dimension, '');
-    index.initIndex(capacity, 16, 100, 100);
-    index.setEfSearch(efSearch(distinct ?? capacity));
+    index.initIndex(capacity, m, efConstruction, 100);
+    index.setEfSearch(search(distinct ?? capacity));
     return insertIfNovel({
       insert: (vector, slot) => index.addPoint(vector, slot, false),
       find: find(index),
     });
   },
-};
+});
+
+export const hnsw = graph(
+  'hnswlib-wasm, HNSW',
+  'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots: the quickest tried without a duplicate',
+  16,
+  100,
+  efSearch,
+  'It is made for pages; in Node.js it runs with a global `window` and without its file system.',
+);
+
+export const own = graph(
+  'hnswlib-wasm, HNSW, its own parameters',
+  'ip, M 32, efConstruction 128, efSearch 128, as the package exports them (hnswParamsForAda)',
+  32,
+  128,
+  () => 128,
+);
 
 export const flat = {
   name: 'hnswlib-wasm, brute force',

@@ -6,6 +6,7 @@ const peers = {
   'loop-four': ['./loop.mjs', 'unrolled'],
   edgevec: ['./edgevec.mjs', 'hnsw'],
   'hnswlib-wasm': ['./hnswlib-wasm.mjs', 'hnsw'],
+  'hnswlib-wasm-own': ['./hnswlib-wasm.mjs', 'own'],
   'hnswlib-wasm-flat': ['./hnswlib-wasm.mjs', 'flat'],
   voy: ['./voy.mjs', 'tree'],
   usearch: ['./usearch.mjs', 'hnsw'],
@@ -15,7 +16,7 @@ const peers = {
 };
 
 export const ids = Object.keys(peers);
-export const wasmPeers = ['edgevec', 'hnswlib-wasm', 'hnswlib-wasm-flat', 'voy'];
+export const wasmPeers = ['edgevec', 'hnswlib-wasm', 'hnswlib-wasm-own', 'hnswlib-wasm-flat', 'voy'];
 export const nativePeers = ['usearch', 'usearch-exact', 'hnswlib-node', 'hnswlib-node-flat'];
 
 export async function loadPeer(id) {
