@@ -1,5 +1,6 @@
 // What users hand in, checked and brought into the form that a request takes. Here the users' own
 // code may run (getters, toJSON, proxies); a request is written only when all of it has.
+// Long for its many kinds of argument, one short function each.
 import { DpcacheError, type ItemError } from './errors.js';
 import type { Item, Query, QueryOptions, Vector } from './types.js';
 import type { Request } from './wire.js';
@@ -7,8 +8,8 @@ import type { Request } from './wire.js';
 /** An item or query with nothing left to check but what the library checks itself. */
 export interface Prepared {
   /** A text to be encoded, or the key. */
-  key: string | ArrayLike<number>;
-  value: ArrayLike<number>;
+  key: string | Float32Array;
+  value: Float32Array;
   payload: string | Uint8Array;
   exactKey: string | undefined;
   time: number;
@@ -28,11 +29,33 @@ const itemFields = new Set([
   'encoder',
 ]);
 
-/** Float32Array of any realm, which `instanceof` does not know. */
+// The name of a typed array of any realm, which `instanceof` does not know; of anything else nothing,
+// whatever it says of itself.
+const nameOf = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype) as object,
+  Symbol.toStringTag,
+)?.get as (this: unknown) => string | undefined;
+
 function isFloat32Array(x: unknown): x is Float32Array {
-  if (x instanceof Float32Array) return true;
-  return ArrayBuffer.isView(x) && Object.prototype.toString.call(x) === '[object Float32Array]';
+  return nameOf.call(x) === 'Float32Array';
 }
+
+function isUint8Array(x: unknown): x is Uint8Array {
+  return nameOf.call(x) === 'Uint8Array';
+}
+
+/** Of an array that looks empty: whether its buffer was transferred, or made too short for it. */
+function isGone(x: Float32Array | Uint8Array): boolean {
+  if (x.byteLength > 0) return false;
+  try {
+    Uint8Array.prototype.keys.call(x);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const gone = 'its buffer is detached: it was transferred, or made shorter';
 
 function fromBase64(text: string, pointer: string): Float32Array {
   let bytes: string;
@@ -54,9 +77,7 @@ function fromBase64(text: string, pointer: string): Float32Array {
 /** A vector as floats; its length and numbers are the library's to check. */
 export function toFloats(vector: unknown, pointer: string): Float32Array {
   if (isFloat32Array(vector)) {
-    if (vector.length === 0 && isDetached(vector.buffer)) {
-      throw DpcacheError.at(pointer, 'its buffer is detached: it was transferred', 'bad_shape');
-    }
+    if (isGone(vector)) throw DpcacheError.at(pointer, gone, 'bad_shape');
     return vector;
   }
   if (Array.isArray(vector)) {
@@ -73,16 +94,6 @@ export function toFloats(vector: unknown, pointer: string): Float32Array {
     pointer,
     `must be a Float32Array, an array of numbers or base64, not ${kindOf(vector)}`,
   );
-}
-
-function isDetached(buffer: ArrayBufferLike): boolean {
-  if ('detached' in buffer) return Boolean(buffer.detached);
-  try {
-    new Uint8Array(buffer);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 function kindOf(x: unknown): string {
@@ -104,16 +115,25 @@ export function toText(x: unknown, pointer: string): string {
 
 /** Any Uint8Array, of which detached ones are refused. */
 export function toBytes(x: unknown, what: string): Uint8Array {
-  const tag: unknown = Object.prototype.toString.call(x);
-  if (tag === '[object Uint8Array]') return x as Uint8Array;
-  if (tag === '[object ArrayBuffer]') return new Uint8Array(x as ArrayBuffer);
+  if (isUint8Array(x)) {
+    if (isGone(x)) throw DpcacheError.at('', gone);
+    return x;
+  }
+  if (Object.prototype.toString.call(x) === '[object ArrayBuffer]') {
+    try {
+      return new Uint8Array(x as ArrayBuffer);
+    } catch {
+      throw DpcacheError.at('', gone);
+    }
+  }
   throw DpcacheError.at('', `${what} must be a Uint8Array, not ${kindOf(x)}`);
 }
 
 function toPayload(payload: unknown): string | Uint8Array {
   if (payload === undefined) return '';
-  if (Object.prototype.toString.call(payload) === '[object Uint8Array]') {
-    return payload as Uint8Array;
+  if (isUint8Array(payload)) {
+    if (isGone(payload)) throw DpcacheError.at('/payload', gone);
+    return payload;
   }
   let text: string | undefined;
   try {
@@ -178,10 +198,13 @@ export const emptyItem: Prepared = {
   encoder: '',
 };
 
-export type PreparedQuery = string | ArrayLike<number>;
+export type PreparedQuery = string | Float32Array;
 
 export function prepareQuery(query: Query): PreparedQuery {
   if (typeof query === 'object' && query !== null && !Array.isArray(query)) {
+    if ('text' in query && 'key' in query) {
+      throw DpcacheError.at('/text', 'a query has a key or a text, not both');
+    }
     if ('text' in query) return toText(query.text, '/text');
     if ('key' in query) return toFloats(query.key, '/key');
   }
@@ -197,6 +220,9 @@ export interface PreparedOptions {
 }
 
 export function prepareOptions(options: QueryOptions): PreparedOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw DpcacheError.at('', `the options must be an object, not ${kindOf(options)}`);
+  }
   const { k = 10, time, encoder } = options;
   if (toInteger(k, '/k') < 0) throw DpcacheError.at('/k', 'must not be negative');
   return {
@@ -224,7 +250,7 @@ export function writeItem(request: Request, item: Prepared): void {
   if (typeof item.payload === 'string') request.text(item.payload);
   else request.bytes(item.payload);
   request.maybeText(item.exactKey);
-  request.number(item.time);
+  request.time(item.time);
   request.maybe(item.ttlMs);
   request.text(item.encoder);
 }

@@ -181,8 +181,7 @@ class Autosaver implements Autosave {
       this.#failures = 0;
       this.#halted = false;
     } catch (thrown) {
-      const error =
-        thrown instanceof DpcacheError ? thrown : new DpcacheError('unavailable', String(thrown));
+      const error = DpcacheError.from(thrown);
       this.#dirty = true;
       this.#firstChange = since;
       ++this.#failures;

@@ -59,6 +59,7 @@ interface Held {
 }
 
 const release = ({ runtime, handle, patterns }: Held): void => {
+  if (runtime.isBroken) return;
   runtime.core.freeCache(handle);
   runtime.patterns.forget(patterns);
 };
@@ -66,6 +67,7 @@ const release = ({ runtime, handle, patterns }: Held): void => {
 const forgotten = new FinalizationRegistry(release);
 
 const slotsAtOnce = 1024;
+const mostRounds = 1000;
 
 /**
  * A memory that keeps distinct items, not every item.
@@ -79,6 +81,8 @@ const slotsAtOnce = 1024;
 export class Cache {
   readonly #held: Held;
   readonly #listeners = new Set<(event: CacheEvent) => void>();
+  #untold: CacheEvent[] = [];
+  #rounds = 0; // of telling what listeners have changed when told of what listeners have changed …
   #disposed = false;
 
   private constructor(held: Held) {
@@ -105,7 +109,9 @@ export class Cache {
     const file = toBytes(bytes, 'a memory file');
     const own = checkMasks(options.ownMasks, '/ownMasks');
     const open = await runtime(options.wasm);
-    return Cache.#make(open, own, open.core.loadCache, (request) => request.bytes(file));
+    // Meanwhile it may have been transferred.
+    const write = (request: Request): void => request.bytes(toBytes(file, 'a memory file'));
+    return Cache.#make(open, own, open.core.loadCache, write);
   }
 
   static #make(
@@ -114,10 +120,11 @@ export class Cache {
     call: () => number,
     write: (request: Request) => void,
   ): Cache {
-    open.request.begin();
-    write(open.request);
-    const patterns = open.patterns.write(open.request, own);
+    let patterns: number[] = [];
     try {
+      open.request.begin();
+      write(open.request);
+      patterns = open.patterns.write(open.request, own);
       const handle = open.call(call, 0).number();
       return new Cache({ runtime: open, handle, patterns });
     } catch (error) {
@@ -199,7 +206,7 @@ export class Cache {
 
   /** Slots with an id above `after`, ascending; `limit` of them, or all. */
   slots({ after = 0, limit = Infinity }: { after?: number; limit?: number } = {}): Slot[] {
-    toInteger(after, '/after');
+    if (toInteger(after, '/after') < 0) throw DpcacheError.at('/after', 'must not be negative');
     if (!(limit >= 0)) throw DpcacheError.at('/limit', 'must not be negative');
     const { core } = this.#open();
     const list: Slot[] = [];
@@ -289,7 +296,9 @@ export class Cache {
 
   /**
    * Calls `listener` after each change, before the call that makes it returns. A listener may use the
-   * cache. What it throws is reported as uncaught, and stops nobody. Returns a function that ends it.
+   * cache; what it changes is told when all have heard of the event at hand, so that each hears of
+   * all in order. What it throws is reported as uncaught, and stops nobody. Returns a function that
+   * ends it.
    */
   onEvent(listener: (event: CacheEvent) => void): () => void {
     if (typeof listener !== 'function') throw DpcacheError.at('', 'a listener must be a function');
@@ -299,7 +308,9 @@ export class Cache {
     core.listen(this.#held.handle, 1);
     return () => {
       this.#listeners.delete(own);
-      if (this.#listeners.size === 0 && !this.#disposed) core.listen(this.#held.handle, 0);
+      const { runtime, handle } = this.#held;
+      if (this.#listeners.size > 0 || this.#disposed || runtime.isBroken) return;
+      core.listen(handle, 0);
     };
   }
 
@@ -343,9 +354,11 @@ export class Cache {
     const { core } = this.#open();
     return this.#call(core.save, nothing, (reply) => {
       const begin = reply.number();
-      const bytes = core.HEAPU8.slice(begin, begin + reply.number());
-      core.freeFile();
-      return bytes;
+      try {
+        return core.HEAPU8.slice(begin, begin + reply.number());
+      } finally {
+        core.freeFile();
+      }
     });
   }
 
@@ -364,6 +377,7 @@ export class Cache {
 
   #open(): Runtime {
     if (this.#disposed) throw new DpcacheError('disposed', 'this cache was disposed');
+    this.#held.runtime.check();
     return this.#held.runtime;
   }
 
@@ -373,11 +387,13 @@ export class Cache {
     read: (reply: Reply) => T,
   ): T {
     const { runtime, handle } = this.#held;
-    runtime.request.begin();
-    write(runtime.request);
-    const answer = read(runtime.call(call, handle));
-    runtime.tidy();
-    return answer;
+    try {
+      runtime.request.begin();
+      write(runtime.request);
+      return read(runtime.call(call, handle));
+    } finally {
+      runtime.tidy();
+    }
   }
 
   #change<T>(
@@ -385,8 +401,16 @@ export class Cache {
     write: (request: Request) => void,
     read: (reply: Reply) => T,
   ): T {
-    const answer = this.#call(call, write, read);
-    if (this.#listeners.size > 0) this.#tell();
+    if (this.#listeners.size === 0) return this.#call(call, write, read);
+    if (this.#rounds > mostRounds) {
+      throw DpcacheError.at('', 'listeners change the cache whenever they are told of a change');
+    }
+    const answer = this.#call(call, write, (reply) => {
+      const result = read(reply);
+      this.#hear(reply);
+      return result;
+    });
+    this.#tell();
     return answer;
   }
 
@@ -415,27 +439,38 @@ export class Cache {
       throw DpcacheError.at('', detail, 'bad_shape');
     }
     return Array.from({ length: floats.length / dimension }, (_, i) =>
-      floats.subarray(i * dimension, (i + 1) * dimension),
+      new Float32Array(floats.buffer, floats.byteOffset + 4 * i * dimension, dimension),
     );
   }
 
-  #tell(): void {
-    const { core, reply } = this.#held.runtime;
+  // Reads the events of the call that is being answered.
+  #hear(reply: Reply): void {
+    const { core } = this.#held.runtime;
     const count = core.countEvents();
     if (count === 0) return;
-    reply.begin(core.takeEvents());
-    const events = Array.from({ length: count }, () => readEvent(reply));
-    for (const event of events) {
-      for (const listener of [...this.#listeners]) {
-        try {
-          listener(event);
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error;
-          });
+    reply.goOn(core.takeEvents());
+    for (let i = 0; i < count; i++) this.#untold.push(readEvent(reply));
+  }
+
+  #tell(): void {
+    if (this.#rounds > 0) return; // a listener has made the change: whoever called it goes on
+    while (this.#untold.length > 0) {
+      ++this.#rounds;
+      const events = this.#untold;
+      this.#untold = [];
+      for (const event of events) {
+        for (const listener of [...this.#listeners]) {
+          try {
+            listener(event);
+          } catch (error) {
+            queueMicrotask(() => {
+              throw error;
+            });
+          }
         }
       }
     }
+    this.#rounds = 0;
   }
 }
 

@@ -14,6 +14,7 @@ interface Held {
 }
 
 const release = ({ runtime, handle, patterns }: Held): void => {
+  if (runtime.isBroken) return;
   runtime.core.freeEncoder(handle);
   runtime.patterns.forget(patterns);
 };
@@ -106,10 +107,12 @@ export class Encoder {
     if (this.#disposed) throw new DpcacheError('disposed', 'this encoder was disposed');
     const checked = toText(text, '/text');
     const { runtime, handle } = this.#held;
-    runtime.request.begin();
-    runtime.request.text(checked);
-    const answer = read(runtime.call(call, handle));
-    runtime.tidy();
-    return answer;
+    try {
+      runtime.request.begin();
+      runtime.request.text(checked);
+      return read(runtime.call(call, handle));
+    } finally {
+      runtime.tidy();
+    }
   }
 }

@@ -58,6 +58,16 @@ export class DpcacheError extends Error {
     return new DpcacheError(first.code, `${first.detail}${where}${more}`, errors);
   }
 
+  /** What was thrown, as our error; also that of another copy of this package. */
+  static from(thrown: unknown): DpcacheError {
+    if (thrown instanceof DpcacheError) return thrown;
+    if (thrown instanceof Error && thrown.name === 'DpcacheError' && 'code' in thrown) {
+      const { code, errors, message } = thrown as DpcacheError;
+      return new DpcacheError(code, message.slice(code.length + 2), errors, { cause: thrown });
+    }
+    return new DpcacheError('unavailable', String(thrown), undefined, { cause: thrown });
+  }
+
   /** About one field. */
   static at(pointer: string, detail: string, code: ErrorCode = 'bad_request'): DpcacheError {
     return DpcacheError.of([{ index: 0, code, pointer, detail }]);

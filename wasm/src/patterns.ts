@@ -9,11 +9,13 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** The patterns of all encoders of an instance, by number. */
 export class Patterns {
   core!: Core;
+  request!: Request;
   readonly #patterns = new Map<number, RegExp>();
   #next = 0;
   // The text at hand, and the byte at which each of its UTF-16 units begins.
   #text = '';
   #starts = new Uint32Array(1);
+  #failure: unknown;
 
   /** Writes the masks into a request; the numbers under which they stay until forgotten. */
   write(request: Request, masks: readonly CheckedMask[]): number[] {
@@ -36,32 +38,55 @@ export class Patterns {
 
   /**
    * The library asks for the first match in text[from, length); (0, 0) stands for none. Of every
-   * text it first asks for the match from 0.
+   * text it first asks for the match from 0. Nothing may be thrown through it, which would leave it
+   * as it stands: a RegExp can, for a text so long that its backtracking finds no room.
    */
   find(number: number, text: number, length: number, from: number, range: number): void {
-    const { HEAPU8 } = this.core;
-    if (from === 0) this.#look(HEAPU8.subarray(text, text + length));
-    let begin = 0;
-    let end = 0;
-    const pattern = this.#patterns.get(number);
-    if (pattern) {
-      pattern.lastIndex = this.#unitAt(from);
-      for (let match = pattern.exec(this.#text); match; match = pattern.exec(this.#text)) {
-        if (match[0].length > 0) {
-          begin = this.#starts[match.index] as number;
-          end = this.#starts[match.index + match[0].length] as number;
-          break;
-        }
-        pattern.lastIndex++; // an empty match masks nothing
-      }
+    let [begin, end] = [0, 0];
+    try {
+      // The library's addresses are signed here.
+      if (from === 0) this.#look(text >>> 0, length >>> 0);
+      const pattern = this.#patterns.get(number);
+      if (pattern) [begin, end] = this.#match(pattern, from >>> 0);
+    } catch (error) {
+      this.#failure ??= error;
+      this.request.spoil();
     }
-    const view = new DataView(HEAPU8.buffer);
-    view.setUint32(range, begin, true);
-    view.setUint32(range + 4, end, true);
+    const view = new DataView(this.core.HEAPU8.buffer);
+    view.setUint32(range >>> 0, begin, true);
+    view.setUint32((range >>> 0) + 4, end, true);
   }
 
-  #look(bytes: Uint8Array): void {
-    this.#text = decoder.decode(bytes);
+  /** What went wrong in find() since this was asked last. */
+  takeFailure(): DpcacheError | undefined {
+    const cause = this.#failure;
+    if (cause === undefined) return undefined;
+    this.#failure = undefined;
+    const detail = `a mask of one's own failed: ${String(cause)}`;
+    const errors = [{ index: 0, code: 'bad_request', pointer: '/text', detail } as const];
+    return new DpcacheError('bad_request', detail, errors, { cause });
+  }
+
+  #match(pattern: RegExp, from: number): [number, number] {
+    const text = this.#text;
+    pattern.lastIndex = this.#unitAt(from);
+    for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+      const { index } = match;
+      const { length } = match[0];
+      if (length > 0) {
+        // Half a pair is read as the whole of it.
+        const end = index + length + (isPair(text, index + length - 1) ? 1 : 0);
+        return [this.#starts[index] as number, this.#starts[end] as number];
+      }
+      // An empty match masks nothing. With u the engine steps back from the middle of a pair.
+      pattern.lastIndex = index + (isPair(text, index) ? 2 : 1);
+    }
+    return [0, 0];
+  }
+
+  #look(begin: number, length: number): void {
+    this.#text = ''; // if what follows fails
+    this.#text = decoder.decode(this.core.HEAPU8.subarray(begin, begin + length));
     const starts = new Uint32Array(this.#text.length + 1);
     let at = 0;
     for (let i = 0; i < this.#text.length; i++) {
@@ -92,6 +117,10 @@ export class Patterns {
   }
 }
 
+function isPair(text: string, at: number): boolean {
+  return (text.codePointAt(at) as number) > 0xffff;
+}
+
 export interface CheckedMask {
   name: string;
   source: string;
@@ -102,7 +131,7 @@ export interface CheckedMask {
 export function checkMasks(masks: readonly OwnMask[] | undefined, pointer: string): CheckedMask[] {
   if (masks === undefined) return [];
   if (!Array.isArray(masks)) throw DpcacheError.at(pointer, 'must be a list', 'bad_config');
-  return masks.map((mask: OwnMask, i) => {
+  return Array.from(masks as readonly OwnMask[], (mask, i) => {
     if (typeof mask?.name !== 'string') {
       throw DpcacheError.at(`${pointer}/${i}/name`, 'must be a string', 'bad_config');
     }

@@ -34,8 +34,10 @@ export class Runtime {
         find: (...where) => patterns.find(...where),
       }).then(resolve, reject);
     });
+    const runtime = new Runtime(core, patterns);
     patterns.core = core;
-    return new Runtime(core, patterns);
+    patterns.request = runtime.request;
+    return runtime;
   }
 
   /**
@@ -43,20 +45,19 @@ export class Runtime {
    * Throws what the reply refuses.
    */
   call(call: (handle: number) => number, handle: number): Reply {
-    if (this.#broken) throw this.#broken;
+    this.check();
     let address: number;
     try {
       address = call(handle);
     } catch (cause) {
       // Nothing in the library throws: the instance has aborted, as a rule for want of memory.
-      this.#broken = new DpcacheError(
-        'full',
-        'the WebAssembly instance has used up its memory; its caches are lost',
-        undefined,
-        { cause },
-      );
+      const what = cause instanceof RangeError ? 'found no room on the stack' : 'used up its memory';
+      const detail = `the WebAssembly instance has ${what}; its caches are lost`;
+      this.#broken = new DpcacheError('full', detail, undefined, { cause });
       throw this.#broken;
     }
+    const failure = this.patterns.takeFailure();
+    if (failure) throw failure;
     const { reply } = this;
     reply.begin(address);
     const errors = reply.number();
@@ -64,9 +65,18 @@ export class Runtime {
     return reply;
   }
 
+  /** Throws if the instance has aborted. */
+  check(): void {
+    if (this.#broken) throw this.#broken;
+  }
+
+  get isBroken(): boolean {
+    return this.#broken !== undefined;
+  }
+
   /** To be called when a reply has been read: gives back what a large one took. */
   tidy(): void {
-    if (!this.request.large && !this.reply.large) return;
+    if (this.#broken || (!this.request.large && !this.reply.large)) return;
     this.core.trim();
     this.request.forget();
   }
@@ -170,9 +180,20 @@ const byObject = new WeakMap<object, Promise<Runtime>>();
 
 /**
  * The instance of a source, made on first use; without one, of the file beside this module. Several
- * calls at once share it; one that failed is tried again by the next.
+ * calls at once share it; one that failed or has aborted is made anew by the next.
  */
-export function runtime(source?: WasmSource | PromiseLike<WasmSource>): Promise<Runtime> {
+export async function runtime(source?: WasmSource | PromiseLike<WasmSource>): Promise<Runtime> {
+  const promise = shared(source ?? undefined);
+  const found = await promise;
+  if (!found.isBroken) return found;
+  for (const [name, one] of byName) if (one === promise) byName.delete(name);
+  if (typeof source === 'object' && source !== null && byObject.get(source) === promise) {
+    byObject.delete(source);
+  }
+  return shared(source ?? undefined);
+}
+
+function shared(source: WasmSource | PromiseLike<WasmSource> | undefined): Promise<Runtime> {
   if (typeof source === 'object' && !(source instanceof URL)) {
     let found = byObject.get(source);
     if (!found) {

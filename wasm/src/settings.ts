@@ -39,7 +39,8 @@ export function configJson(config: object): string {
 }
 
 export function checkObject(config: unknown, what: string): void {
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+  // The entries of a Map are not its properties: they would be lost in silence.
+  if (typeof config !== 'object' || config === null || Symbol.iterator in config) {
     throw bad('', `${what} must be an object`);
   }
 }

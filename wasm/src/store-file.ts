@@ -26,6 +26,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, threadId } from 'node:worker_threads';
 
+import { copyOf } from './copy.js';
 import { DpcacheError } from './errors.js';
 import { conflict, headerRange, stampIn, stampOf, stampToWrite, type Store } from './store-contract.js';
 
@@ -70,7 +71,7 @@ class MemoryFile implements Store {
     let own: Uint8Array;
     try {
       stamp = stampToWrite(bytes);
-      own = bytes.slice(); // the caller may reuse its bytes while we wait
+      own = copyOf(bytes); // the caller may reuse its bytes while we wait
     } catch (error) {
       return Promise.reject(error as Error);
     }

@@ -3,6 +3,7 @@
 // Beside the bytes stands a row for each generation, [name, n]. A writer adds the row after the one
 // it has seen, and adding fails if somebody has added it: so even a write that nobody can watch,
 // because the page is going, cannot replace what it has not seen.
+import { copyOf } from './copy.js';
 import { DpcacheError } from './errors.js';
 import {
   conflict,
@@ -142,7 +143,7 @@ class Memory implements IndexedDbStore {
   async write(bytes: Uint8Array, options: WriteOptions = {}): Promise<void> {
     const stamp = stampToWrite(bytes);
     // A view is stored with all that lies behind it.
-    const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+    const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : copyOf(bytes);
     const seen = this.#seen;
     let next = (seen ?? 0) + 1;
     await this.#transact('readwrite', (transaction) => {

@@ -1,4 +1,5 @@
 // A memory as a file in the origin private file system, or in a folder that the user chose.
+import { copyOf } from './copy.js';
 import { DpcacheError } from './errors.js';
 import {
   conflict,
@@ -77,7 +78,7 @@ class OpfsStore implements Store {
 
   async write(bytes: Uint8Array): Promise<void> {
     const stamp = stampToWrite(bytes);
-    const own = bytes.slice(); // the caller may reuse its bytes while we wait
+    const own = copyOf(bytes); // the caller may reuse its bytes while we wait
     await this.#alone(async () => {
       const file = await this.#file();
       const there = file && ((await stampOfFile(file)) ?? '');

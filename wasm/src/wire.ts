@@ -6,6 +6,15 @@ import { DpcacheError } from './errors.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
+// Lengths as the engine has them, whatever a subclass or a property says.
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const lengthOf = Object.getOwnPropertyDescriptor(typedArray, 'length')?.get as (
+  this: ArrayBufferView,
+) => number;
+
+// Milliseconds that the library refuses.
+const noTime = 2 ** 60;
+
 // No larger request or reply is kept after a call.
 const keptCells = 1 << 17;
 const mostCells = 2 ** 29; // 4 GiB
@@ -16,6 +25,7 @@ export class Request {
   #base = 0; // the first cell
   #at = 0;
   #end = 0;
+  #time = -1; // the cell of the last item's time, from the first one
 
   constructor(core: Core) {
     this.#core = core;
@@ -23,6 +33,7 @@ export class Request {
 
   /** Starts a request of about this many cells. */
   begin(cells = 64): void {
+    this.#time = -1;
     this.#at = this.#base;
     this.#need(cells);
   }
@@ -37,8 +48,19 @@ export class Request {
     this.number(x ?? NaN);
   }
 
-  floats(values: ArrayLike<number>): void {
-    const count = values.length;
+  /** When an item came. */
+  time(x: number): void {
+    this.number(x);
+    this.#time = this.#at - 1 - this.#base;
+  }
+
+  /** While the library reads the texts: the last item becomes one that it refuses. */
+  spoil(): void {
+    if (this.#time >= 0) this.#core.HEAPF64[this.#base + this.#time] = noTime;
+  }
+
+  floats(values: Float32Array): void {
+    const count = lengthOf.call(values);
     this.#need(1 + ((count + 1) >> 1));
     this.#core.HEAPF64[this.#at] = count;
     this.#core.HEAPF32.set(values, (this.#at + 1) * 2);
@@ -46,10 +68,11 @@ export class Request {
   }
 
   bytes(bytes: Uint8Array): void {
-    this.#need(1 + Math.ceil(bytes.length / 8));
-    this.#core.HEAPF64[this.#at] = bytes.length;
+    const count = lengthOf.call(bytes);
+    this.#need(1 + Math.ceil(count / 8));
+    this.#core.HEAPF64[this.#at] = count;
     this.#core.HEAPU8.set(bytes, (this.#at + 1) * 8);
-    this.#at += 1 + Math.ceil(bytes.length / 8);
+    this.#at += 1 + Math.ceil(count / 8);
   }
 
   text(text: string): void {
@@ -94,12 +117,20 @@ export class Reply {
   readonly #core: Core;
   #at = 0;
   #begin = 0;
+  #before = 0; // cells that were read of another part of this answer
 
   constructor(core: Core) {
     this.#core = core;
   }
 
   begin(address: number): void {
+    this.#before = 0;
+    this.#at = this.#begin = address / 8;
+  }
+
+  /** Goes on with another part of the same answer. */
+  goOn(address: number): void {
+    this.#before += this.#at - this.#begin;
     this.#at = this.#begin = address / 8;
   }
 
@@ -149,7 +180,7 @@ export class Reply {
   }
 
   get large(): boolean {
-    return this.#at - this.#begin > keptCells;
+    return this.#before + this.#at - this.#begin > keptCells;
   }
 
   #skip(): number {

@@ -194,8 +194,8 @@ const encoder = new TextEncoder();
 function toItem(item: Prepared): Item {
   const { key, value, payload, exactKey, time, ttlMs } = item;
   return {
-    ...(typeof key === 'string' ? { text: key } : { key: key as Float32Array }),
-    ...(value.length > 0 && { value: value as Float32Array }),
+    ...(typeof key === 'string' ? { text: key } : { key }),
+    ...(value.length > 0 && { value }),
     // Bytes are kept as they are, so JSON that the page has written is not read again.
     ...(payload.length > 0 && {
       payload: typeof payload === 'string' ? encoder.encode(payload) : payload,
@@ -208,7 +208,7 @@ function toItem(item: Prepared): Item {
 }
 
 function toQuery(query: PreparedQuery): Query {
-  return typeof query === 'string' ? { text: query } : { key: query as Float32Array };
+  return typeof query === 'string' ? { text: query } : { key: query };
 }
 
 function toOptions({ k, time, encoder: name }: PreparedOptions): QueryOptions {

@@ -1,5 +1,6 @@
 // The arguments of one call on their way to a worker: checked, plain, and with buffers to transfer.
 import type { Prepared, PreparedQuery } from './arguments.js';
+import { copyOf } from './copy.js';
 import { DpcacheError, type ItemError } from './errors.js';
 import type { Config, EncoderConfig, OwnMask } from './types.js';
 import type { Checked } from './worker-messages.js';
@@ -29,20 +30,20 @@ export class Parcel {
     const { buffer } = values;
     // Shared memory cannot be handed over, and that of WebAssembly must not be.
     const mine = this.#own && buffer instanceof ArrayBuffer;
-    const sent = mine ? values : (values.slice() as T);
+    const sent = mine ? values : copyOf(values);
     if (sent.byteLength > 0) this.#buffers.add(sent.buffer as ArrayBuffer);
     return sent;
   }
 
   query(query: PreparedQuery): PreparedQuery {
-    return typeof query === 'string' ? query : this.array(query as Float32Array);
+    return typeof query === 'string' ? query : this.array(query);
   }
 
   item(item: Prepared): Prepared {
     return {
       ...item,
       key: this.query(item.key),
-      value: this.array(item.value as Float32Array),
+      value: this.array(item.value),
       payload: typeof item.payload === 'string' ? item.payload : this.array(item.payload),
     };
   }
