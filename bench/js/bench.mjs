@@ -1,25 +1,28 @@
 // Measures the npm module beside other packages, in Node.js and in Chromium, and writes bench/js.md.
 //
-//   node bench/js/bench.mjs [--quick] [--node-only] [--only PART,...] [--prepare] [--out FILE] [--minutes N]
+//   node bench/js/bench.mjs [--quick] [--node-only] [--only PART,...] [--prepare] [--out FILE]
+//                           [--minutes N]
 //
 // --quick: a smoke run with few slots and short rounds, written to build/bench-js/quick.md.
 // --only: some of bundles, scans, calls, short, slots, topics, long; needs --out.
-// --prepare: builds and computes what a run needs and keeps in build/bench-js, then ends. A run does it too,
-// where it is not there yet; the exact decisions of the long stream take a minute or two.
+// --prepare: builds and computes what a run needs and keeps in build/bench-js, then ends. A run does
+//   it too, where it is not there yet; the exact decisions of the long stream take a minute or two.
 // --minutes: what has not begun by then is left out, and named as such (default 11).
 // scripts/setup and scripts/build-npm must have run, and `npm ci` here.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+//
+// Longer than most files, for it is one list: what is measured, in which order and with what limits.
+import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureBundles } from './bundles.mjs';
 import { makeStream } from './data.mjs';
+import { exactDecisions, judge } from './exact.mjs';
+import { median, rate } from './format.mjs';
 import { describe } from './machine.mjs';
 import { ids, nativePeers } from './peers/index.mjs';
 import { chromiumPlace, nodePlace } from './places.mjs';
 import { build, buildPrograms, data, memoryFile, scan } from './prepare.mjs';
-import { judge, median, rate, report } from './report.mjs';
+import { report } from './report.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -32,7 +35,8 @@ const { values: options } = parseArgs({
   },
 });
 const { quick } = options;
-const out = options.out ?? (quick ? new URL('quick.md', build) : new URL('../js.md', import.meta.url));
+const out =
+  options.out ?? (quick ? new URL('quick.md', build) : new URL('../js.md', import.meta.url));
 const command = ['node bench/js/bench.mjs', ...process.argv.slice(2)].join(' ');
 
 const parts = new Set(options.only.split(','));
@@ -43,7 +47,7 @@ const rounds = quick ? { rounds: 3, roundMs: 5 } : { rounds: 7, roundMs: 40 };
 // Calls, and scans, are short and compared with each other: many short rounds, in turns.
 const callRounds = quick ? { rounds: 5, roundMs: 10 } : { rounds: 11, roundMs: 10 };
 const turns = quick ? 1 : 4;
-const insertLimitMs = quick ? 5_000 : 25_000;
+const insertLimitMs = quick ? 5_000 : 20_000;
 const graphs = ['edgevec', 'hnswlib-wasm', 'usearch', 'hnswlib-node'];
 const everywhere = ids.filter((id) => !nativePeers.includes(id));
 
@@ -60,35 +64,21 @@ const load = os.loadavg()[0];
 
 // --- What a run needs
 
-async function exactDecisions(node, shape) {
-  const sources = ['data.mjs', 'peers/loop.mjs', 'peers/insert-if-novel.mjs'];
-  const key = createHash('sha256').update(JSON.stringify(shape));
-  for (const file of sources) key.update(readFileSync(new URL(file, import.meta.url)));
-  const kept = new URL(`exact-${key.digest('hex').slice(0, 16)}.json`, data);
-  try {
-    return JSON.parse(await readFile(kept, 'utf8'));
-  } catch {
-    say(`exact decisions of a stream of ${shape.distinct} × ${shape.repeats}`);
-    const task = { kind: 'stream', peer: 'loop', limitMs: 1e9, ...shape };
-    const { figures, failed } = await node.run(task, 1e9 / 2);
-    if (failed) throw new Error(`the exact decisions: ${failed}`);
-    await writeFile(kept, JSON.stringify(figures.opener));
-    return figures.opener;
-  }
-}
-
 say('building');
 await buildPrograms();
 const memories = new Map();
 const callShapes = [1, 100].flatMap((slots) => [16, dimension].map((d) => [slots, d]));
-for (const [slots, d] of [...callShapes, ...[1_000, 10_000, ...sizes].map((size) => [size, dimension])]) {
+for (const [slots, d] of [
+  ...callShapes,
+  ...[1_000, 10_000, ...sizes].map((size) => [size, dimension]),
+]) {
   const name = `${slots}x${d}`;
   if (!memories.has(name)) memories.set(name, await memoryFile(slots, d, true));
 }
 const nodeJs = nodePlace(data);
 const exact = new Map();
 for (const [name, shape] of Object.entries(shapes)) {
-  if (!quick || name !== 'long') exact.set(shape, await exactDecisions(nodeJs, shape));
+  if (!quick || name !== 'long') exact.set(shape, await exactDecisions(nodeJs, shape, say));
 }
 if (options.prepare) process.exit(0);
 
@@ -119,7 +109,10 @@ for (const slots of parts.has('scans') ? [10_000, 1_000] : []) {
     const best = await scan(files, callRounds.rounds);
     add(`native ${best.target}`, best.nearestUs);
     for (const place of places) {
-      const { figures, failed } = await place.run({ kind: 'calls', ...files, dimension, ...callRounds }, 60e3);
+      const { figures, failed } = await place.run(
+        { kind: 'calls', ...files, dimension, ...callRounds },
+        60e3,
+      );
       if (failed) throw new Error(`dpcache in ${place.name}: ${failed}`);
       add(place.name, figures.nearestUs);
     }
@@ -135,7 +128,10 @@ for (const [slots, d] of parts.has('calls') ? callShapes : []) {
   for (let turn = 0; turn < Math.min(turns, 3); ++turn) {
     seen.inside.push(await scan(files, callRounds.rounds, 'wasm'));
     for (const place of places) {
-      const { figures, failed } = await place.run({ kind: 'calls', ...files, dimension: d, ...callRounds }, 60e3);
+      const { figures, failed } = await place.run(
+        { kind: 'calls', ...files, dimension: d, ...callRounds },
+        60e3,
+      );
       if (failed) throw new Error(`dpcache in ${place.name}: ${failed}`);
       seen[place.name].push(figures);
     }
@@ -157,7 +153,7 @@ for (const [slots, d] of parts.has('calls') ? callShapes : []) {
 }
 results.calls.sort((a, b) => (a.what === b.what ? 0 : a.what === 'observe' ? -1 : 1));
 
-// Peers take turns, so that what else the machine does meets all alike; who needs long has one turn.
+// Peers take turns, so that what else the machine does meets all alike; the slow have one turn.
 results.streams = [];
 async function measureStream(part, title, words, plan, turns = 1) {
   if (!parts.has(part)) return;
@@ -181,7 +177,9 @@ async function measureStream(part, title, words, plan, turns = 1) {
           if (before) figures.ms.push(...before.figures.ms);
         }
         if (figures || !before) rows.set(peer, row);
-        const what = figures ? `${rate(figures).toFixed(0)} items/s, ${figures.slots} slots` : (row.failed ?? row.left);
+        const what = figures
+          ? `${rate(figures).toFixed(0)} items/s, ${figures.slots} slots`
+          : (row.failed ?? row.left);
         say(`${title}, ${place.name}, ${peer}: ${what}`);
       }
     }
@@ -195,8 +193,12 @@ const n = (x) => x.toLocaleString('en-US');
 await measureStream(
   'short',
   `K = ${n(shapes.short.distinct)}`,
-  `${n(shapes.short.distinct)} random directions, each 4 times with a little noise (a cosine of .96), shuffled.`,
-  [[nodeJs, ids, patient], [chromium, everywhere, patient]],
+  `${n(shapes.short.distinct)} random directions, each 4 times with a little noise (a cosine of ` +
+    '.96), shuffled.',
+  [
+    [nodeJs, ids, patient],
+    [chromium, everywhere, patient],
+  ],
   quick ? 1 : 3,
 );
 
@@ -204,15 +206,20 @@ await measureStream(
 results.slots = [];
 for (const place of parts.has('slots') ? places : []) {
   for (const peer of place === nodeJs ? ids : everywhere) {
-    if (peer === 'hnswlib-wasm-own') continue; // the streams have both; this would build for minutes
+    if (peer === 'hnswlib-wasm-own') continue; // the streams have it; it would build for minutes
     for (const slots of sizes) {
-      const before = results.slots.find((row) => row.place === place.name && row.peer === peer && row.slots === slots / 10);
+      const before = results.slots.find(
+        (row) => row.place === place.name && row.peer === peer && row.slots === slots / 10,
+      );
       let row;
       if (graphs.includes(peer) && slots === 100_000) {
         const { figures } = before ?? {};
-        const eachUs = figures?.insertUs ?? (figures?.inserted ? (figures.limitMs * 1e3) / figures.inserted : null);
+        const eachUs =
+          figures?.insertUs ??
+          (figures?.inserted ? (figures.limitMs * 1e3) / figures.inserted : null);
         const left = eachUs
-          ? `at ${eachUs.toFixed(0)} µs each, as with 10,000, inserting takes ${((eachUs * slots) / 60e6).toFixed(1)} minutes, and more as it grows`
+          ? `at ${eachUs.toFixed(0)} µs each, as with 10,000, inserting takes ` +
+            `${((eachUs * slots) / 60e6).toFixed(1)} minutes, and more as it grows`
           : 'it did not come to 10,000';
         row = { place: place.name, peer, left };
       } else if (peer === 'voy' && slots === 100_000 && place === chromium) {
@@ -223,7 +230,9 @@ for (const place of parts.has('slots') ? places : []) {
         row = await attempt(place, task, insertLimitMs + 60e3);
       }
       results.slots.push({ ...row, slots });
-      const what = row.figures?.nearestUs ? `${median(row.figures.nearestUs).toFixed(1)} µs` : (row.failed ?? row.left ?? 'given up');
+      const what = row.figures?.nearestUs
+        ? `${median(row.figures.nearestUs).toFixed(1)} µs`
+        : (row.failed ?? row.left ?? 'given up');
       say(`nearest of ${slots}, ${place.name}, ${peer}: ${what}`);
     }
   }
@@ -232,21 +241,27 @@ for (const place of parts.has('slots') ? places : []) {
 await measureStream(
   'topics',
   `K = ${n(shapes.topics.distinct)} in topics`,
-  'The same, but the originals of a topic (there are 50) have a cosine of .3 to each other: a graph finds its way more easily.',
+  'The same, but the originals of a topic (there are 50) have a cosine of .3 to each other: a ' +
+    'graph finds its way more easily.',
   [[nodeJs, ['dpcache', 'loop', ...graphs, 'voy'], () => 30e3]],
 );
 
 if (!quick) {
   // Those that end within a minute and a half may, so that all their slots are counted.
   const whole = ['dpcache', 'usearch', 'hnswlib-node'];
-  const limited = (peer) => (whole.includes(peer) ? 90e3 : 12e3);
-  const others = ids.filter((id) => !['dpcache-scalar', 'loop-four', 'hnswlib-wasm-own'].includes(id));
+  const limited = (peer) => (whole.includes(peer) ? 90e3 : 10e3);
+  const others = ids.filter(
+    (id) => !['dpcache-scalar', 'loop-four', 'hnswlib-wasm-own'].includes(id),
+  );
   await measureStream(
     'long',
     `K = ${n(shapes.long.distinct)}`,
-    `${n(shapes.long.distinct)} random directions, each 4 times, as above. One run, stopped after 12 s where a whole ` +
-      'one would take minutes.',
-    [[nodeJs, others, limited], [chromium, ['dpcache', 'hnswlib-wasm'], limited]],
+    `${n(shapes.long.distinct)} random directions, each 4 times, as above. One run, stopped after ` +
+      '10 s where a whole one would take minutes.',
+    [
+      [nodeJs, others, limited],
+      [chromium, ['dpcache', 'hnswlib-wasm'], limited],
+    ],
   );
 }
 

@@ -22,7 +22,11 @@ const packages = [
     code: `export { default, EdgeVec, EdgeVecConfig } from 'edgevec';`,
     wasm: ['edgevec/edgevec_bg.wasm'],
   },
-  { name: 'hnswlib-wasm', code: `export { loadHnswlib } from 'hnswlib-wasm/dist/hnswlib.js';`, wasm: [] },
+  {
+    name: 'hnswlib-wasm',
+    code: `export { loadHnswlib } from 'hnswlib-wasm/dist/hnswlib.js';`,
+    wasm: [],
+  },
   {
     name: 'voy-search',
     // All of it: the module imports from its glue what no bundler sees.
@@ -35,7 +39,10 @@ const sizes = (bytes) => ({
   raw: bytes.length,
   gzip: gzipSync(bytes, { level: 9 }).length,
   brotli: brotliCompressSync(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
   }).length,
 });
 
@@ -51,7 +58,11 @@ async function bundle(code) {
       {
         name: 'entry',
         resolveId: (id, from) =>
-          id === entry ? id : from === entry ? { id: fileURLToPath(import.meta.resolve(id)) } : null,
+          id === entry
+            ? id
+            : from === entry
+              ? { id: fileURLToPath(import.meta.resolve(id)) }
+              : null,
         load: (id) => (id === entry ? code : null),
       },
     ],
@@ -70,7 +81,11 @@ export async function measureBundles() {
         wasm.map(async (path) => sizes(await readFile(new URL(`node_modules/${path}`, here)))),
       );
       const sum = (list, key) => list.reduce((total, size) => total + size[key], 0);
-      const add = (list) => ({ raw: sum(list, 'raw'), gzip: sum(list, 'gzip'), brotli: sum(list, 'brotli') });
+      const add = (list) => ({
+        raw: sum(list, 'raw'),
+        gzip: sum(list, 'gzip'),
+        brotli: sum(list, 'brotli'),
+      });
       rows.push({ name, js: add(js), wasm: add(modules), all: add([...js, ...modules]) });
     } catch (error) {
       rows.push({ name, failed: String(error.message).split('\n')[0] });

@@ -4,7 +4,9 @@ import { runTask } from './tasks.mjs';
 
 const read = async (url) => {
   const buffer = await readFile(url);
-  return buffer.byteOffset % 4 === 0 ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length) : Uint8Array.from(buffer);
+  return buffer.byteOffset % 4 === 0
+    ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+    : Uint8Array.from(buffer);
 };
 
 process.once('message', async ({ task, data }) => {

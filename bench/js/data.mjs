@@ -55,9 +55,9 @@ export function makeQueries(keys, dimension, count, seed = 2) {
 }
 
 // `distinct` originals, each `repeats` times with a little noise, shuffled. Two originals are about
-// orthogonal, as random directions are; with `topics` they share a part with those of their topic (a
-// cosine of .3), as texts on one matter do, and a graph has ways to walk on. {vectors, original}: the
-// number of the original that each item repeats.
+// orthogonal, as random directions are; with `topics` they share a part with those of their topic
+// (a cosine of .3), as texts on one matter do, and a graph has ways to walk on. {vectors, original}:
+// the number of the original that each item repeats.
 export function makeStream({ distinct, repeats, dimension, topics = 0, seed = 3 }) {
   const next = random(seed);
   const centres = Array.from({ length: topics }, () => direction(next, dimension));

@@ -7,7 +7,10 @@ const root = new URL('../../', import.meta.url);
 
 function firstLine(program, args) {
   try {
-    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')[0];
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).split('\n')[0];
   } catch {
     return 'unknown';
   }
@@ -31,11 +34,12 @@ export function describe({ command, chromium, load, minutes }) {
     .filter(([name]) => name !== 'dpcache')
     .map(([name, version]) => `${name} ${version}`);
   return [
-    `- Machine: ${cpu.model}, ${os.cpus().length} cores, ${Math.round(os.totalmem() / 2 ** 30)} GiB; load when ` +
-      `it began ${load.toFixed(1)}`,
+    `- Machine: ${cpu.model}, ${os.cpus().length} cores, ${Math.round(os.totalmem() / 2 ** 30)} GiB; ` +
+      `load when it began ${load.toFixed(1)}`,
     `- Node.js ${process.versions.node} (V8 ${process.versions.v8})` +
       (chromium ? `, Chromium ${chromium}, headless` : ', no Chromium in this run'),
-    `- dpcache: Emscripten ${emscripten()}; natively ${firstLine('c++', ['--version'])}, preset release`,
+    `- dpcache: Emscripten ${emscripten()}; natively ${firstLine('c++', ['--version'])}, ` +
+      'preset release',
     `- Beside it: ${peers.join(', ')}`,
     `- Command: \`${command}\`, ${minutes.toFixed(1)} minutes`,
     `- Date: ${new Date().toISOString().slice(0, 10)}`,

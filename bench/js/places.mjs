@@ -1,5 +1,5 @@
-// Where tasks run: a process of Node.js for each, or a page of Chromium for each. Whatever happens to
-// one, the answer is {figures} or {failed: why}.
+// Where tasks run: a process of Node.js for each, or a page of Chromium for each. Whatever happens
+// to one, the answer is {figures} or {failed: why}.
 import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

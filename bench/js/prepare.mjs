@@ -12,13 +12,19 @@ export const build = new URL('build/bench-js/', root);
 const wasmBuild = new URL('build/bench-js-wasm/', root);
 export const data = new URL('data/', build);
 
-const exists = (url) => access(url).then(() => true, () => false);
+const exists = (url) =>
+  access(url).then(
+    () => true,
+    () => false,
+  );
 
 async function run(program, args) {
   try {
     return (await exec(program, args, { cwd: fileURLToPath(root), maxBuffer: 1 << 26 })).stdout;
   } catch (error) {
-    throw new Error(`${program} ${args.join(' ')}: ${(error.stderr || error.message).slice(-2000)}`);
+    throw new Error(
+      `${program} ${args.join(' ')}: ${(error.stderr || error.message).slice(-2000)}`,
+    );
   }
 }
 
@@ -38,7 +44,8 @@ export async function buildPrograms() {
   }
 }
 
-// A memory file of `slots` directions, and 64 queries that merge: {memory, queries}, names in `data`.
+// A memory file of `slots` directions, and 64 queries that merge: {memory, queries}, names in
+// `data`.
 // Made anew if `fresh`: the file must be of the library that is measured.
 export async function memoryFile(slots, dimension, fresh) {
   const name = `${slots}x${dimension}`;
@@ -56,7 +63,10 @@ export async function memoryFile(slots, dimension, fresh) {
     ]);
     await rm(raw);
     const { vectors } = makeQueries(keys, dimension, 64);
-    await writeFile(new URL(queries, data), Buffer.concat(vectors.map((v) => Buffer.from(v.buffer))));
+    await writeFile(
+      new URL(queries, data),
+      Buffer.concat(vectors.map((v) => Buffer.from(v.buffer))),
+    );
   }
   return { memory, queries };
 }
@@ -67,7 +77,11 @@ export async function scan({ memory, queries }, rounds, target) {
   const program = fileURLToPath(
     inside ? new URL('bench/scan.js', wasmBuild) : new URL('bench/scan', build),
   );
-  const args = [fileURLToPath(new URL(memory, data)), fileURLToPath(new URL(queries, data)), String(rounds)];
+  const args = [
+    fileURLToPath(new URL(memory, data)),
+    fileURLToPath(new URL(queries, data)),
+    String(rounds),
+  ];
   const out = inside
     ? await run(process.execPath, [program, ...args])
     : await run(program, [...args, ...(target ? [target] : [])]);

@@ -6,8 +6,8 @@ import { loadPeer } from './peers/index.mjs';
 
 const now = () => performance.now();
 
-// Microseconds a call: one figure a round, each of at least `roundMs`. Before that the engine gets time to
-// compile what it runs.
+// Microseconds a call: one figure a round, each of at least `roundMs`. Before that the engine gets
+// time to compile what it runs.
 const warmMs = 200;
 
 function timeRounds(call, { rounds, roundMs }) {
@@ -31,13 +31,15 @@ const rowsOf = (all, dimension) =>
     all.slice(i * dimension, (i + 1) * dimension),
   );
 
-// nearest, and observe of an item that merges, with a number of slots. dpcache opens a memory file of
-// them; the others insert them one by one, as far as `limitMs` goes.
+// nearest, and observe of an item that merges, with a number of slots. dpcache opens a memory file
+// of them; the others insert them one by one, as far as `limitMs` goes.
 async function slots({ peer: id, slots: count, dimension, limitMs, ...how }, files) {
   const peer = await loadPeer(id);
   const keys = makeKeys(count, dimension);
   const { vectors, near } = makeQueries(keys, dimension, 64);
-  const memory = id.startsWith('dpcache') ? await files.readData(`${count}x${dimension}.dpcache`) : null;
+  const memory = id.startsWith('dpcache')
+    ? await files.readData(`${count}x${dimension}.dpcache`)
+    : null;
   const index = await peer.open({ dimension, capacity: count, memory }, files);
   let insertUs = null;
   if (!memory) {
@@ -49,23 +51,28 @@ async function slots({ peer: id, slots: count, dimension, limitMs, ...how }, fil
     insertUs = ((now() - start) * 1e3) / count;
   }
   const queries = vectors.map(index.prepare);
-  const found = queries.filter((query, i) => index.nearest(query) === near[i]).length / queries.length;
+  const found =
+    queries.filter((query, i) => index.nearest(query) === near[i]).length / queries.length;
   const query = (i) => queries[i % queries.length];
   const nearestUs = timeRounds((i) => index.nearest(query(i)), how);
   const observeUs = timeRounds((i) => index.observe(query(i)), how);
   return { insertUs, found, nearestUs, observeUs, size: index.size() };
 }
 
-// A stream, item by item, as far as `limitMs` goes. `opener`: for each item the item that had opened the
-// slot where it ended. The code is warmed up by a part of it, with an index of its own.
+// A stream, item by item, as far as `limitMs` goes. `opener`: for each item the item that had opened
+// the slot where it ended. The code is warmed up by a part of it, with an index of its own.
 async function stream({ peer: id, limitMs, ...shape }, files) {
   const peer = await loadPeer(id);
   const { vectors } = makeStream(shape);
   const open = () =>
-    peer.open({ dimension: shape.dimension, capacity: vectors.length, distinct: shape.distinct }, files);
+    peer.open(
+      { dimension: shape.dimension, capacity: vectors.length, distinct: shape.distinct },
+      files,
+    );
   const warm = await open();
   const warmUntil = now() + warmMs;
-  for (let i = 0; i < vectors.length && now() < warmUntil; ++i) warm.observe(warm.prepare(vectors[i]));
+  for (let i = 0; i < vectors.length && now() < warmUntil; ++i)
+    warm.observe(warm.prepare(vectors[i]));
   const index = await open();
   const items = vectors.map(index.prepare);
   const openers = [];

@@ -1,5 +1,6 @@
 // hnswlib-node: native, for Node.js only. It takes plain arrays; they are made outside the clock.
 import hnswlib from 'hnswlib-node';
+import { graphSettings, graphWords } from './hnswlib-settings.mjs';
 import { insertIfNovel } from './insert-if-novel.mjs';
 
 const find = (index) => (vector) => {
@@ -7,18 +8,15 @@ const find = (index) => (vector) => {
   return { slot: neighbors[0], similarity: 1 - distances[0] };
 };
 
-// The quickest settings tried that left no duplicate in a stream of 2,000 (M 8, 12, 16, 32;
-// efConstruction 64, 100, 128, 200; efSearch 10 to 128), and with a larger efSearch in one of 10,000.
-const efSearch = (slots) => (slots > 5000 ? 100 : 32);
-
 export const hnsw = {
   name: 'hnswlib-node, HNSW',
   package: 'hnswlib-node',
-  settings: 'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots, as with hnswlib-wasm',
+  settings: graphWords,
   async open({ dimension, capacity, distinct }) {
+    const { m, efConstruction, efSearch } = graphSettings(distinct ?? capacity);
     const index = new hnswlib.HierarchicalNSW('ip', dimension);
-    index.initIndex(capacity, 16, 100, 100);
-    index.setEf(efSearch(distinct ?? capacity));
+    index.initIndex(capacity, m, efConstruction, 100);
+    index.setEf(efSearch);
     return insertIfNovel({
       prepare: (vector) => Array.from(vector),
       insert: (vector, slot) => index.addPoint(vector, slot),

@@ -1,9 +1,12 @@
-// hnswlib-wasm: hnswlib's graph and its brute force in WebAssembly. It is made for pages; in Node.js its
-// module runs if it finds a `window`, without the file system that it would keep in IndexedDB.
+// hnswlib-wasm: hnswlib's graph and its brute force in WebAssembly. It is made for pages; in Node.js
+// its module runs if it finds a `window`, without the file system that it would keep in IndexedDB.
+import { graphSettings, graphWords } from './hnswlib-settings.mjs';
 import { insertIfNovel } from './insert-if-novel.mjs';
 
 async function load() {
-  if (typeof process === 'undefined') return (await import('hnswlib-wasm/dist/hnswlib.js')).loadHnswlib();
+  if (typeof process === 'undefined') {
+    return (await import('hnswlib-wasm/dist/hnswlib.js')).loadHnswlib();
+  }
   globalThis.window = globalThis;
   return (await import('hnswlib-wasm/dist/hnswlib-317962d7.js')).default();
 }
@@ -14,20 +17,17 @@ const find = (index) => (vector) => {
   return { slot: neighbors[0], similarity: 1 - distances[0] };
 };
 
-// The quickest settings tried that left no duplicate in a stream of 2,000 (M 8, 12, 16, 32;
-// efConstruction 64, 100, 128, 200; efSearch 10 to 128), and with a larger efSearch in one of 10,000.
-const efSearch = (slots) => (slots > 5000 ? 100 : 32);
-
-const graph = (name, settings, m, efConstruction, search, note) => ({
+const graph = (name, parameters, settings, note) => ({
   name,
   package: 'hnswlib-wasm',
   settings,
   note,
   async open({ dimension, capacity, distinct }) {
     const library = await load();
+    const { m, efConstruction, efSearch } = parameters(distinct ?? capacity);
     const index = new library.HierarchicalNSW('ip', dimension, '');
     index.initIndex(capacity, m, efConstruction, 100);
-    index.setEfSearch(search(distinct ?? capacity));
+    index.setEfSearch(efSearch);
     return insertIfNovel({
       insert: (vector, slot) => index.addPoint(vector, slot, false),
       find: find(index),
@@ -37,19 +37,15 @@ const graph = (name, settings, m, efConstruction, search, note) => ({
 
 export const hnsw = graph(
   'hnswlib-wasm, HNSW',
-  'ip, M 16, efConstruction 100, efSearch 32; 100 from 10,000 slots: the quickest tried without a duplicate',
-  16,
-  100,
-  efSearch,
+  graphSettings,
+  graphWords,
   'It is made for pages; in Node.js it runs with a global `window` and without its file system.',
 );
 
 export const own = graph(
   'hnswlib-wasm, HNSW, its own parameters',
-  'ip, M 32, efConstruction 128, efSearch 128, as the package exports them (hnswParamsForAda)',
-  32,
-  128,
-  () => 128,
+  () => ({ m: 32, efConstruction: 128, efSearch: 128 }),
+  'ip; M 32, efConstruction 128, efSearch 128, as the package exports them (hnswParamsForAda)',
 );
 
 export const flat = {

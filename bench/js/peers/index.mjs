@@ -1,4 +1,4 @@
-// All that is measured, by id, loaded only when asked for: one that cannot be loaded harms no other.
+// All that is measured, by id, loaded only when asked for: one that fails to load harms no other.
 const peers = {
   dpcache: ['./dpcache.mjs', 'simd'],
   'dpcache-scalar': ['./dpcache.mjs', 'scalar'],
@@ -16,7 +16,13 @@ const peers = {
 };
 
 export const ids = Object.keys(peers);
-export const wasmPeers = ['edgevec', 'hnswlib-wasm', 'hnswlib-wasm-own', 'hnswlib-wasm-flat', 'voy'];
+export const wasmPeers = [
+  'edgevec',
+  'hnswlib-wasm',
+  'hnswlib-wasm-own',
+  'hnswlib-wasm-flat',
+  'voy',
+];
 export const nativePeers = ['usearch', 'usearch-exact', 'hnswlib-node', 'hnswlib-node-flat'];
 
 export async function loadPeer(id) {

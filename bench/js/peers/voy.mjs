@@ -1,5 +1,5 @@
-// voy-search: a k-d tree in WebAssembly. Its answers name the nearest but tell no distance, so its user
-// keeps the vectors and computes the one dot product that the decision needs.
+// voy-search: a k-d tree in WebAssembly. Its answers name the nearest but tell no distance, so its
+// user keeps the vectors and computes the one dot product that the decision needs.
 import * as glue from 'voy-search/voy_search_bg.js';
 import { insertIfNovel } from './insert-if-novel.mjs';
 
