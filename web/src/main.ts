@@ -84,7 +84,13 @@ const client = new EngineClient(
       report(done.warning);
       touch();
     },
-    failed: (message) => say(message, true),
+    failed(message) {
+      progress.value = 0;
+      // What is shown belongs to the stream before: better what there is of this one, or nothing.
+      if (pending || startsOver) show(pending ?? new Results(nothing(settings.tau)));
+      say(message, true);
+      touch();
+    },
   },
 );
 
@@ -98,7 +104,7 @@ function show(results: Results): void {
   const isText = memory ? memory.isText : stream.kind === 'text';
   ask.reset(state(), isText, results.begin.config.dimension);
   // An opened memory is looked at first; the stream goes on into it when one wants.
-  if (memory) {
+  if (memory || results.count === 0) {
     transport.pause();
     transport.moveTo(0);
   } else {
@@ -163,7 +169,7 @@ const source = new SourcePanel({
   closeMemory: () => void closeMemory(),
 });
 
-const ask = new AskPanel({ state, ask: (question) => client.ask(moment.at, question) });
+const ask = new AskPanel({ state, ask: (question) => client.ask(moment.results.begin.run, moment.at, question) });
 const lab = new LabPanel(
   touch,
   () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'lab' }),
@@ -243,15 +249,20 @@ async function closeMemory(): Promise<void> {
 }
 
 async function save(): Promise<void> {
-  const { at } = moment;
-  await attempt(client.save(at), (bytes) => {
-    const name = (memory?.name ?? `${stream.name.replace(/\W+/g, '-')}.dpc`).replace(/^-+/, '');
+  const { at, live, results } = moment;
+  await attempt(client.save(results.begin.run, at), (bytes) => {
+    const name = memory?.name.replace(/\.gz$/i, '') ?? memoryNameFor(stream.name);
     download(name, bytes);
     say(
-      `Saved ${counted(moment.live, 'slot')} as ${name}. ` +
+      `Saved ${counted(live, 'slot')} as ${name}. ` +
         `The command line opens it too: dpcache inspect ${name}`,
     );
   });
+}
+
+function memoryNameFor(name: string): string {
+  const words = name.match(/[\p{L}\p{N}_]+/gu) ?? ['memory'];
+  return `${words.join('-')}.dpc`;
 }
 
 /** What fails is said, and leaves the page as it was. */
@@ -288,7 +299,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 addEventListener('hashchange', () => {
   const { settings: wanted, bad } = parseHash(location.hash);
   if (formatHash(wanted) === formatHash(settings) && bad.length === 0) return;
-  settings = wanted;
+  settings = memory ? { ...wanted, ...knobsOf(memory) } : wanted;
   badSettings = bad;
   void attempt(client.sample(settings.sample, settings.size), take);
 });

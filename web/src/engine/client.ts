@@ -79,14 +79,15 @@ export class EngineClient {
     await this.#ask('forget', {});
   }
 
-  async ask(at: number, question: Question): Promise<Answer> {
-    const reply = await this.#ask('ask', { at, question });
+  /** `run` and `at`: the replay and the moment that are shown. */
+  async ask(run: number, at: number, question: Question): Promise<Answer> {
+    const reply = await this.#ask('ask', { run, at, question });
     if (reply.type !== 'answer') throw new Error(`no answer but ${reply.type}`);
     return reply.answer;
   }
 
-  async save(at: number): Promise<Uint8Array<ArrayBuffer>> {
-    const reply = await this.#ask('save', { at });
+  async save(run: number, at: number): Promise<Uint8Array<ArrayBuffer>> {
+    const reply = await this.#ask('save', { run, at });
     if (reply.type !== 'saved') throw new Error(`no memory but ${reply.type}`);
     return reply.bytes;
   }

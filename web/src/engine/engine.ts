@@ -30,6 +30,7 @@ export class Engine {
   #knobs: Knobs = defaultsFor('log');
   #time = Date.now();
   #latestRun = 0;
+  #since = 0; // the request that brought this stream or memory
   #head: { cache: Cache; at: number } | null = null;
   #follower: { cache: Cache; at: number } | null = null;
   #queue: Promise<void> = Promise.resolve();
@@ -54,26 +55,31 @@ export class Engine {
     switch (request.type) {
       case 'sample':
         this.#take(makeSample(request.sample, request.size), request.sample);
+        this.#since = id;
         this.#post({ type: 'opened', id, opened: { is: 'stream', stream: this.#streamInfo() } });
         break;
       case 'file': {
         const dropped = await openFile(request.file);
         if (dropped.is === 'stream') {
           this.#take(dropped.stream, null);
+          this.#since = id;
           this.#post({ type: 'opened', id, opened: { is: 'stream', stream: this.#streamInfo() } });
         } else {
           const memory = await this.#openMemory(dropped);
+          this.#since = id;
           this.#post({ type: 'opened', id, opened: { is: 'memory', memory } });
         }
         break;
       }
       case 'memory': {
         const memory = await this.#openMemory(request);
+        this.#since = id;
         this.#post({ type: 'opened', id, opened: { is: 'memory', memory } });
         break;
       }
       case 'forget':
         this.#file = null;
+        this.#since = id;
         this.#drop();
         this.#post({ type: 'forgotten', id });
         break;
@@ -81,12 +87,13 @@ export class Engine {
         await this.#replay(id, request.knobs);
         break;
       case 'ask': {
-        const answered = answer(await this.#cacheAt(request.at), request.question, this.#stream);
+        const cache = await this.#cacheAt(request);
+        const answered = answer(cache, request.question, this.#stream);
         this.#post({ type: 'answer', id, answer: answered });
         break;
       }
       case 'save': {
-        const cache = await this.#cacheAt(request.at);
+        const cache = await this.#cacheAt(request);
         const bytes = new Uint8Array(cache.save());
         this.#post({ type: 'saved', id, bytes }, [bytes.buffer]);
         break;
@@ -214,8 +221,10 @@ export class Engine {
     return [...nearest, ...others];
   }
 
-  /** The cache as it is after `at` items. */
-  async #cacheAt(at: number): Promise<Cache> {
+  /** The cache as it is after `at` items of the replay that the page shows. */
+  async #cacheAt({ run, at }: { run: number; at: number }): Promise<Cache> {
+    // The page has not heard yet that another stream is here: these items are not those it means.
+    if (run < this.#since) throw new Error('The stream has just changed: try once more.');
     if (this.#head?.at === at) return this.#head.cache;
     let follower = this.#follower;
     if (!follower || follower.at > at) {

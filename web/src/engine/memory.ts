@@ -1,5 +1,5 @@
 // A cache for the page's settings, new or from a memory file, and what its slots say of themselves.
-import { Cache, type Config, type FullConfig, type Json } from 'dpcache';
+import { Cache, DpcacheError, type Config, type FullConfig, type Json } from 'dpcache';
 import type { Knobs } from '../settings';
 import { wasmSource } from '../wasm_source';
 import type { Stream } from './stream';
@@ -65,6 +65,17 @@ export async function makeCache(
 export const isTextMemory = (cache: Cache): boolean =>
   cache.config.encoder?.startsWith('dpcache-text/') ?? false;
 
+/** Why the text of a memory cannot be encoded here, though it is one of text; or null. */
+function foreignText(cache: Cache): string | null {
+  try {
+    cache.nearest({ text: '' }, { time: null });
+    return null;
+  } catch (error) {
+    if (!(error instanceof DpcacheError) || error.code !== 'encoder_mismatch') return null;
+    return `This memory can be looked at only: ${error.errors[0]?.detail ?? error.message}.`;
+  }
+}
+
 /** Why the stream cannot go into the cache, or null. */
 export function misfit(cache: Cache, stream: Stream): string | null {
   const { dimension, valueDimension } = cache.config;
@@ -72,7 +83,9 @@ export function misfit(cache: Cache, stream: Stream): string | null {
     return 'This memory keeps a value vector with each item, which the stream does not have.';
   }
   if (stream.kind === 'text') {
-    return isTextMemory(cache) ? null : 'This memory holds vectors, the stream is text.';
+    return isTextMemory(cache)
+      ? foreignText(cache)
+      : 'This memory holds vectors, the stream is text.';
   }
   if (isTextMemory(cache)) return 'This memory holds text, the stream is vectors.';
   return stream.dimension === dimension

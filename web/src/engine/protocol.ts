@@ -12,8 +12,8 @@ export type Request =
   | { type: 'memory'; id: number; name: string; bytes: Uint8Array<ArrayBuffer> }
   | { type: 'forget'; id: number }
   | { type: 'replay'; id: number; knobs: Knobs }
-  | { type: 'ask'; id: number; at: number; question: Question }
-  | { type: 'save'; id: number; at: number };
+  | { type: 'ask'; id: number; run: number; at: number; question: Question }
+  | { type: 'save'; id: number; run: number; at: number };
 
 /** The stream as the page shows it. */
 export interface StreamInfo {

@@ -46,6 +46,7 @@ export class Transport {
   }
 
   play(): void {
+    if (this.#host.count() === 0) return;
     if (this.#cursor >= this.#host.count()) this.#cursor = 0;
     if (this.#cursor === 0) this.#elapsed = 0;
     this.#last = performance.now();
