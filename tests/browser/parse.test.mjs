@@ -114,6 +114,14 @@ test('gzip is unpacked, a cut one refused, and empty and large files too', async
   await assert.rejects(openFile(large), /the page takes 64\.0 MiB at most/);
 });
 
+test('more lines of JSON than the page takes are cut, blank ones not counted', () => {
+  for (const [line, count] of [['"a"', 100_001], ['[1, 2]', 100_001], ['"a"\n', 100_000]]) {
+    const { note, texts, labels } = streamOf('many.jsonl', `${line}\n`.repeat(count));
+    assert.equal((texts ?? labels).length, 100_000);
+    assert.equal(note !== undefined, count > 100_000, line);
+  }
+});
+
 test('more lines than the page takes are cut, and it says so', () => {
   const stream = streamOf('a.log', 'x\n'.repeat(100_001));
   assert.equal(stream.texts.length, 100_000);
@@ -154,6 +162,16 @@ test('settings survive the address', () => {
   assert.deepEqual(parseHash(`#${formatHash(settings)}`), { settings, bad: [] });
   assert.equal(formatHash(defaultsFor('log')), '');
   assert.deepEqual(parseHash(''), { settings: defaultsFor('log'), bad: [] });
+});
+
+test('an address that gives a number no digits gives none', () => {
+  for (const name of ['tau', 'theta', 'm0', 'beta', 'decay']) {
+    for (const empty of ['', '%20', '+']) {
+      const { settings, bad } = parseHash(`#${name}=${empty}`);
+      assert.deepEqual(settings, defaultsFor('log'));
+      assert.deepEqual(bad.length, 1, name);
+    }
+  }
 });
 
 test('what an address cannot mean falls back and is named', () => {

@@ -1,9 +1,10 @@
 // Odd but legal uses of the public API: lengths, buffers, listeners and masks of every kind.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { after, test } from 'node:test';
 import { Cache, DpcacheError, Encoder } from 'dpcache';
 import { inlineWasm } from 'dpcache/inline';
@@ -254,6 +255,56 @@ test('names that objects have of their own are names like others', async () => {
   assert.deepEqual(Object.entries(await worker.metadata()).sort(), Object.entries(odd).sort());
   await worker.dispose();
   refuses(() => cache.observe(JSON.parse('{"key": [1, 0], "__proto__": 1}')), 'bad_request', '/__proto__');
+});
+
+test('a gate takes the place of the threshold of text', async () => {
+  const cache = await Cache.create({ text: {}, gate: { a: 4, b: 0.25 } });
+  assert.deepEqual([cache.config.gate, cache.config.tau], [{ a: 4, b: 0.25 }, undefined]);
+});
+
+test('the errors of a batch stand in its order, whoever finds them', async () => {
+  const cache = await Cache.create({ dimension: 2 });
+  const [zero, nothing] = [[0, 0], null];
+  for (const keys of [[zero, nothing, zero], [nothing, zero, nothing]]) {
+    for (const call of [
+      () => cache.observeBatch(keys.map((key) => ({ key }))),
+      () => cache.score(keys.map((key) => ({ key }))),
+    ]) {
+      assert.throws(call, (error) => {
+        assert.deepEqual(error.errors.map(({ index }) => index), [0, 1, 2]);
+        assert.equal(error.code, keys[0] === zero ? 'zero_norm' : 'bad_request');
+        return true;
+      });
+    }
+  }
+});
+
+test('errors speak of fields by the names that they have here', async () => {
+  const made = [
+    [{ valueDimension: -1 }, 'valueDimension'],
+    [{ usageDecay: 7 }, 'usageDecay'],
+    [{ keyUpdate: 'thawed' }, 'keyUpdate'],
+    [{ maxSlots: 0 }, 'maxSlots'],
+  ];
+  for (const [config, name] of made) {
+    await assert.rejects(Cache.create({ dimension: 2, ...config }), (error) => {
+      assert.equal(error.errors[0].pointer, `/${name}`);
+      assert.match(error.message, new RegExp(name));
+      assert.doesNotMatch(error.message, /[a-z]_[a-z]+(?!.*:)/);
+      return true;
+    });
+  }
+  const cache = await Cache.create({ dimension: 2 });
+  assert.throws(() => cache.configure({ valueDimension: 3 }), /valueDimension/);
+  assert.throws(() => cache.consolidate(), /keepSums/);
+});
+
+test('a source of WebAssembly that failed is tried again', async () => {
+  const file = join(folder, 'late.wasm');
+  const wasm = pathToFileURL(file).href;
+  await assert.rejects(Cache.create({ dimension: 2 }, { wasm }), { code: 'unavailable' });
+  copyFileSync(new URL('../../wasm/dist/dpcache.wasm', import.meta.url), file);
+  assert.equal((await Cache.create({ dimension: 2 }, { wasm })).size, 0);
 });
 
 // --- Masks of one's own

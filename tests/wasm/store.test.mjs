@@ -615,6 +615,47 @@ for (const [name, klass] of Object.entries({ main: Cache, worker: worker.Cache }
       for (const one of [cache, same, gated]) await one.dispose();
     });
 
+    test('takes away the gate for a tau, and the tau for a gate', async () => {
+      const store = await openFile(path);
+      const gate = { a: 4, b: 0.25 };
+      for (const [was, asked] of [[{ gate }, { tau: 0.1 }], [{ tau: 0.1 }, { gate }]]) {
+        await store.remove();
+        await store.write((await Cache.create({ dimension: 2, ...was })).save());
+        const cache = await loadOrCreate(klass, store, { dimension: 2, ...asked });
+        const { tau, gate: found } = await configOf(cache);
+        assert.deepEqual({ tau, gate: found }, { tau: undefined, gate: undefined, ...asked });
+        await cache.dispose();
+      }
+    });
+
+    test('holds one cache when it is done, and none if it fails', async () => {
+      let held = 0;
+      const counted = (promise) =>
+        promise.then((cache) => {
+          ++held;
+          const dispose = cache.dispose.bind(cache);
+          cache.dispose = () => (--held, dispose());
+          return cache;
+        });
+      const counting = {
+        create: (...given) => counted(klass.create(...given)),
+        load: (...given) => counted(klass.load(...given)),
+      };
+      const store = await openFile(path);
+      await store.remove();
+      const config = { dimension: 2 };
+      const fresh = await loadOrCreate(counting, store, config);
+      assert.equal(held, 1);
+      await store.write(await fresh.save());
+      const loaded = await loadOrCreate(counting, store, config);
+      assert.equal(held, 2);
+      await assert.rejects(loadOrCreate(counting, store, { dimension: 3 }));
+      await assert.rejects(loadOrCreate(counting, store, { dimension: 2, valueDimension: 1 }));
+      assert.equal(held, 2);
+      for (const one of [fresh, loaded]) await one.dispose();
+      assert.equal(held, 0);
+    });
+
     test('refuses a memory that cannot be what is asked for, and leaves it alone', async () => {
       const store = await openFile(path);
       const make = (config) => loadOrCreate(klass, store, config);

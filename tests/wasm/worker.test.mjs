@@ -342,12 +342,13 @@ describe('the end', () => {
 
   test('of a worker rejects all that is pending, and all that comes', async () => {
     const { worker } = watched();
-    const cache = await Cache.create({ dimension: 2 }, { worker });
+    const cache = await Cache.create({ dimension: 2, tau: 0 }, { worker });
     const other = await Cache.create({ dimension: 2 });
-    const pending = [cache.observe({ key: [1, 0] }), cache.save(), cache.size()];
+    // So much that the thread cannot have answered before it is terminated, in this turn.
+    const much = Array.from({ length: 20_000 }, (_, i) => ({ key: [1, i] }));
+    const pending = [cache.observeBatch(much), cache.save(), cache.size()];
     const lost = { name: 'DpcacheError', code: 'unavailable', message: /worker has ended/ };
     const refused = pending.map((call) => assert.rejects(call, lost));
-    // Terminated in this turn, before the thread can have looked at its messages.
     worker.terminate();
     await Promise.all(refused);
     await assert.rejects(cache.observe({ key: [1, 0] }), lost);
