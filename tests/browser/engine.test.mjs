@@ -13,10 +13,11 @@ const { defaultsFor } = await bundle('settings.ts', 'engine-settings');
 
 /** An engine, and what it says by request; `results` are those of the latest replay. */
 function started() {
-  const stage = { results: undefined };
+  const stage = { results: undefined, told: [] };
   const waiting = new Map();
   let ids = 0;
   const engine = new Engine((reply) => {
+    stage.told.push(reply);
     if (reply.type === 'begin') stage.results = new Results(reply.begin);
     else if (reply.type === 'chunk') stage.results.add(reply.chunk);
     else if (reply.type === 'failed') waiting.get(reply.id)?.reject(new Error(reply.message));
@@ -115,21 +116,32 @@ test('a memory with a gate keeps it, whatever the threshold’s knob says', asyn
   assert.equal(stage.results.computed, 50);
 });
 
-test('what is kept of a line is cut where the command line cuts it', async () => {
-  const stage = started();
-  await stage.send({ type: 'file', file: fileOf('a.log', 'é'.repeat(5000)) });
-  await stage.replay({});
-  const cache = await stage.save(1);
-  assert.deepEqual(cache.slot(1).payload, { text: 'é'.repeat(4096), file: 'a.log', line: 1 });
-});
+for (const [what, line, kept] of [
+  ['bytes', 'a'.repeat(5000), 'a'.repeat(4096)],
+  ['two bytes each', 'é'.repeat(5000), 'é'.repeat(2048)],
+  ['pairs, and not half of one', `a${'😀'.repeat(2000)}`, `a${'😀'.repeat(1023)}`],
+  ['a line that fits', `${'é'.repeat(2047)}ab`, `${'é'.repeat(2047)}ab`],
+]) {
+  test(`what is kept of a line is cut where the command line cuts it: ${what}`, async () => {
+    const stage = started();
+    await stage.send({ type: 'file', file: fileOf('a.log', line) });
+    await stage.replay({});
+    const cache = await stage.save(1);
+    const cut = kept === line ? {} : { bytes: Buffer.byteLength(line) };
+    assert.deepEqual(cache.slot(1).payload, { text: kept, file: 'a.log', line: 1, ...cut });
+  });
+}
 
 test('a newer replay ends the one that runs', async () => {
   const stage = started();
   await stage.send({ type: 'sample', sample: 'log', size: 10_000 });
   void stage.replay({ tau: 0, masks: [] });
+  while (!stage.results) await new Promise((later) => setTimeout(later, 1));
+  const old = stage.results.begin.run;
   await stage.replay({ tau: 0.5 });
   assert.equal(stage.results.begin.config.tau, 0.5);
   assert.equal(stage.results.computed, 10_000);
+  assert.deepEqual(stage.told.filter(({ done }) => done?.run === old), [], 'it went to its end');
 });
 
 test('what is asked of a stream that is gone is refused', async () => {

@@ -96,12 +96,14 @@ test('what is disposed leaves no mask behind', () => {
     import { Cache, Encoder } from 'dpcache';
     const used = () => (globalThis.gc(), process.memoryUsage().heapUsed);
     const begin = used();
-    for (let i = 0; i < 2000; i++) {
-      const masks = (name) => [{ name, pattern: new RegExp('x'.repeat(20000) + name + i) }];
+    for (let i = 0; i < 100; i++) {
+      const masks = (name) => [{ name, pattern: new RegExp('x'.repeat(100_000) + name + i) }];
       (await Encoder.create({ ownMasks: masks('a') })).dispose();
       (await Cache.create({ text: { ownMasks: masks('b') } })).dispose();
       await Encoder.create({ ownMasks: [...masks('c'), { name: 'C', pattern: /x/ }] }).catch(() => {});
     }
+    // The engine forgets its own copies only after some collections.
+    for (let i = 0; i < 10; i++) await new Promise((later) => setTimeout(later, 5), globalThis.gc());
     console.log(Math.round((used() - begin) / 1e6));
   `;
   const { stdout, stderr } = spawnSync(
@@ -109,23 +111,7 @@ test('what is disposed leaves no mask behind', () => {
     ['--expose-gc', '--input-type=module', '--eval', program],
     { cwd: fileURLToPath(new URL('.', import.meta.url)), encoding: 'utf8' },
   );
-  assert.ok(stdout !== '' && Number(stdout) < 20, `${stdout} MB ${stderr}`); // all would be 120 MB
-});
-
-test('a large reply is given back, not kept for the next one', async () => {
-  const { wasm, bytes } = await watched();
-  const cache = await Cache.create({ dimension: 2 }, { wasm });
-  cache.observe({ key: [1, 0], payload: 'x'.repeat(20_000_000) });
-  const k = { k: 1 };
-  for (let i = 0; i < 3; i++) cache.read([1, 0], k);
-  const before = bytes();
-  // What the reply took is room for others.
-  const other = await Cache.create({ dimension: 2 }, { wasm });
-  for (let i = 0; i < 200; i++) {
-    other.observe({ key: [1, 0], exactKey: String(i), payload: 'y'.repeat(50_000) });
-    other.observe({ key: [-1, i / 100], time: i, payload: 'y'.repeat(50_000) });
-  }
-  assert.equal(bytes(), before);
+  assert.ok(stdout !== '' && Number(stdout) < 10, `${stdout} MB ${stderr}`); // all would be 30 MB
 });
 
 test('a cache that finds no memory says so, keeps its state, and goes on', async () => {

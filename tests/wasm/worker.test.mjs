@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import * as main from 'dpcache';
 import { Cache, DpcacheError, Encoder } from 'dpcache/worker';
+import { serve } from '../../wasm/dist/worker-host.js';
 
 const dist = new URL('../../wasm/dist/', import.meta.url);
 const threadFile = new URL('worker-thread-node.js', dist);
@@ -289,6 +290,19 @@ describe('a cache in a worker', () => {
     await Promise.all([cache.dispose(), copy.dispose()]);
   });
 
+  test('tells one listener on when another leaves', async () => {
+    const cache = await Cache.create({ dimension: 2 });
+    const heard = [0, 0];
+    const stops = await Promise.all([0, 1].map((i) => cache.onEvent(() => ++heard[i])));
+    await cache.observe({ key: [1, 0] });
+    stops[0]();
+    await cache.observe({ key: [1, 0] });
+    stops[1]();
+    await cache.observe({ key: [1, 0] });
+    assert.deepEqual(heard, [1, 2]);
+    await cache.dispose();
+  });
+
   test('accepts reactive objects, which cannot be cloned', async () => {
     const reactive = (x) =>
       new Proxy(x, {
@@ -479,6 +493,24 @@ describe('the WebAssembly', () => {
     const made = await Promise.all([1, 2, 3].map(() => Cache.create({ dimension: 2 }, { wasm, worker })));
     assert.equal(new Set(sent.map(({ args }) => args[1].number)).size, 1);
     assert.equal(made.length, 3);
+  });
+
+  test('is one instance in the worker, though it arrives as a new module each time', async () => {
+    let hear;
+    const replies = [];
+    serve({ post: (message) => replies.push(message), listen: (listener) => (hear = listener) });
+    const module = await WebAssembly.compile(bytes());
+    let made = 0;
+    const { instantiate } = WebAssembly;
+    WebAssembly.instantiate = (...given) => (++made, instantiate(...given));
+    for (const call of [1, 2, 3]) {
+      const wasm = structuredClone({ number: call < 3 ? 7 : 8, module });
+      hear({ dpcache: 'call', call, target: call, name: 'create', args: [{ dimension: 2 }, wasm] });
+    }
+    while (replies.length < 4) await new Promise((later) => setTimeout(later, 1));
+    WebAssembly.instantiate = instantiate;
+    assert.equal(replies.filter(({ error }) => error).length, 0);
+    assert.equal(made, 2, 'one for each number');
   });
 
   test('that is none is unavailable', async () => {

@@ -17,7 +17,7 @@ import { answer } from './answer';
 import type { MemoryInfo, Reply, Request, StreamInfo } from './protocol';
 import { lengthOf, lineOf, vectorOf, type Stream } from './stream';
 
-const payloadLength = 4096; // as the command line keeps it
+const keptBytes = 4096; // of a line, as the command line keeps it
 const sliceMilliseconds = 16;
 const batch = 50;
 
@@ -145,7 +145,9 @@ export class Engine {
     const time = this.#time;
     if (stream.kind === 'text') {
       const text = stream.texts[i] ?? '';
-      return { text, payload: { text: text.slice(0, payloadLength), ...file, line }, time };
+      const kept = startOf(text);
+      const cut = kept.length < text.length ? { bytes: utf8.encode(text).length } : {};
+      return { text, payload: { text: kept, ...file, line, ...cut }, time };
     }
     const text = stream.labels[i] ?? '';
     return { key: vectorOf(stream, i), payload: { text, ...file, line }, time };
@@ -240,6 +242,15 @@ export class Engine {
     }
     return follower.cache;
   }
+}
+
+const utf8 = new TextEncoder();
+const buffer = new Uint8Array(keptBytes);
+
+/** The first `keptBytes` of a text in UTF-8, without a character cut in two. */
+function startOf(text: string): string {
+  if (text.length <= keptBytes / 3) return text;
+  return text.slice(0, utf8.encodeInto(text, buffer).read);
 }
 
 function wordsFor(error: unknown): string {
