@@ -1,9 +1,8 @@
 // The rules: novelty against the threshold, expiry, eviction and folding.
 #include "decide.h"
 
-#include <algorithm>
-
 #include "gate.h"
+#include "order.h"
 #include "search.h"
 
 namespace dpcache {
@@ -68,9 +67,7 @@ std::vector<SlotId> decide_evictions(const Slots& slots, std::size_t count, Slot
     for (std::size_t r = 0; r < slots.rows(); ++r) {
       if (slots.row(r).alive && slots.row(r).id != keep) rows.push_back(r);
     }
-    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
-                      [&](std::size_t a, std::size_t b) { return goes_first(slots, a, b); });
-    rows.resize(count);
+    keep_first(rows, count, [&](std::size_t a, std::size_t b) { return goes_first(slots, a, b); });
   }
   std::vector<SlotId> ids;
   ids.reserve(count);

@@ -319,9 +319,13 @@ std::string to_json(const Config& config) {
 
 Result<Config> config_from_json(std::string_view text) {
   Fields fields(text);
-  if (!fields.is_object())
-    return Status{Error::bad_request, 0, "", "the config is not a JSON object of at most 64 KiB"};
-  Config config;
+  Result<Config> result;
+  if (!fields.is_object()) {
+    result.status = {Error::bad_request, 0, "",
+                     "the config is not a JSON object of at most 64 KiB"};
+    return result;
+  }
+  Config& config = result.value;
   fields.integer("dimension", config.dimension);
   fields.integer("value_dimension", config.value_dimension);
   fields.number("tau", config.tau);
@@ -351,9 +355,9 @@ Result<Config> config_from_json(std::string_view text) {
   fields.number("null_similarity", config.null_similarity);
   fields.integer("ttl_ms", config.ttl_ms);
   fields.text("encoder", config.encoder);
-  if (Status status = fields.status(); !status) return status;
-  if (Status status = check(config); !status) return status;
-  return config;
+  result.status = fields.status();
+  if (result) result.status = check(config);
+  return result;
 }
 
 std::string to_json(const SafetensorsHeader& header) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "kernels.h"
+#include "order.h"
 
 namespace dpcache {
 
@@ -62,13 +63,9 @@ void similarities(const Slots& slots, const float* query, std::int64_t time,
 }
 
 void keep_top(std::vector<Nearest>& all, std::size_t k) {
-  k = std::min(k, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k), all.end(),
-                    [](const Nearest& a, const Nearest& b) {
-                      return a.similarity != b.similarity ? a.similarity > b.similarity
-                                                          : a.row < b.row;
-                    });
-  all.resize(k);
+  keep_first(all, k, [](const Nearest& a, const Nearest& b) {
+    return a.similarity != b.similarity ? a.similarity > b.similarity : a.row < b.row;
+  });
 }
 
 }  // namespace dpcache

@@ -38,6 +38,14 @@ void compact(Vector& array, std::size_t width, const std::vector<Row>& rows) {
   array.resize(to * width);
 }
 
+// Appends a row of `width` numbers; zeros follow what there is.
+template <class Vector, class T>
+void append(Vector& array, std::span<const T> row, std::size_t width) {
+  const std::size_t begin = array.size();
+  array.resize(begin + width);
+  std::copy(row.begin(), row.end(), array.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
 }  // namespace
 
 Slots::Slots(const Config& config)
@@ -118,11 +126,10 @@ void Slots::open(const Config& config, SlotId id, std::span<const float> key, co
   if (ttl && *ttl <= kMaxInteger - item.time) row.expires = item.time + *ttl;
 
   rows_.push_back(row);
-  keys_.insert(keys_.end(), key.begin(), key.end());
-  values_.insert(values_.end(), item.value.begin(), item.value.end());
-  values_.resize(rows_.size() * value_stride_, 0.0F);
-  if (has_key_sums_) key_sums_.insert(key_sums_.end(), key.begin(), key.end());
-  if (has_value_sums_) value_sums_.insert(value_sums_.end(), item.value.begin(), item.value.end());
+  append(keys_, key, stride_);
+  append(values_, item.value, value_stride_);
+  if (has_key_sums_) append(key_sums_, key, stride_);
+  if (has_value_sums_) append(value_sums_, item.value, value_dimension_);
   payloads_.emplace_back(item.payload);
   exact_keys_.emplace_back();
   ++live_;
@@ -291,17 +298,10 @@ void Slots::refresh_expiry() noexcept {
 
 void Slots::restore(const Stored& stored) {
   rows_.push_back(stored.row);
-  keys_.insert(keys_.end(), stored.key.begin(), stored.key.end());
-  keys_.resize(rows_.size() * stride_, 0.0F);
-  values_.insert(values_.end(), stored.value.begin(), stored.value.end());
-  values_.resize(rows_.size() * value_stride_, 0.0F);
-  if (has_key_sums_) {
-    key_sums_.insert(key_sums_.end(), stored.key_sum.begin(), stored.key_sum.end());
-    key_sums_.resize(rows_.size() * stride_, 0.0);
-  }
-  if (has_value_sums_) {
-    value_sums_.insert(value_sums_.end(), stored.value_sum.begin(), stored.value_sum.end());
-  }
+  append(keys_, stored.key, stride_);
+  append(values_, stored.value, value_stride_);
+  if (has_key_sums_) append(key_sums_, stored.key_sum, stride_);
+  if (has_value_sums_) append(value_sums_, stored.value_sum, value_dimension_);
   payloads_.emplace_back(stored.payload);
   exact_keys_.emplace_back();
   ++live_;

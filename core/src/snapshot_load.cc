@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
 
 #include "dpcache/cache.h"
 #include "hash.h"
 #include "json.h"
+#include "order.h"
 #include "snapshot.h"
 #include "state.h"
 #include "validate.h"
@@ -18,8 +18,8 @@ namespace dpcache {
 
 namespace {
 
-Status bad(std::string detail) {
-  return {Error::bad_snapshot, 0, "", std::move(detail)};
+Status bad(std::string_view detail) {
+  return {Error::bad_snapshot, 0, "", std::string(detail)};
 }
 
 std::optional<std::uint64_t> from_hex(std::string_view text) {
@@ -66,12 +66,16 @@ bool size_matches(const TensorInfo& tensor) {
 }
 
 // The tensors must cover the data without a gap, in some order, to its last byte.
-Status check_layout(std::vector<TensorInfo> tensors, std::uint64_t data_size) {
-  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+Status check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_size) {
+  std::vector<const TensorInfo*> in_order;
+  in_order.reserve(tensors.size());
+  for (const TensorInfo& tensor : tensors) in_order.push_back(&tensor);
+  keep_first(in_order, in_order.size(), [](const TensorInfo* a, const TensorInfo* b) {
+    return a->begin != b->begin ? a->begin < b->begin : a->end != b->end ? a->end < b->end : a < b;
   });
   std::uint64_t at = 0;
-  for (const TensorInfo& tensor : tensors) {
+  for (const TensorInfo* one : in_order) {
+    const TensorInfo& tensor = *one;
     if (tensor.begin != at || tensor.end < tensor.begin || tensor.end > data_size) {
       return bad("tensor " + tensor.name + " does not lie where it should");
     }
@@ -113,21 +117,37 @@ Result<File> open_file(std::span<const std::byte> bytes) {
   return file;
 }
 
+// The numbers of a tensor, which need not be aligned in the file.
+template <class T>
+class Numbers {
+ public:
+  explicit Numbers(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::size_t size() const { return bytes_.size() / sizeof(T); }
+  T operator[](std::size_t i) const {
+    T value{};
+    std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
+    return value;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
 // Takes the known tensors out of a file, and remembers what was wrong.
 class TensorReader {
  public:
   explicit TensorReader(const File& file) : file_(file) {}
 
   const Status& status() const { return status_; }
-  void refuse(std::string detail) {
-    if (status_) status_ = bad(std::move(detail));
+  void refuse(std::string_view detail) {
+    if (status_) status_ = bad(detail);
   }
 
   // The bytes of a tensor of this type and shape; kAny stands for any length.
   static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
   std::span<const std::byte> take(const char* name, std::string_view dtype,
                                   const std::vector<std::uint64_t>& shape) {
-    taken_.insert(name);
+    taken_.emplace_back(name);
     for (const TensorInfo& tensor : file_.header.tensors) {
       if (tensor.name != name) continue;
       bool fits = tensor.dtype == dtype && tensor.shape.size() == shape.size();
@@ -141,19 +161,16 @@ class TensorReader {
     refuse(std::string("tensor ") + name + " is missing or has another type or shape");
     return {};
   }
+  // None if they were refused.
   template <class T>
-  std::vector<T> numbers(const char* name, std::string_view dtype, std::uint64_t count) {
-    const std::span<const std::byte> bytes = take(name, dtype, {count});
-    std::vector<T> values(bytes.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    if (status_) return values;
-    return std::vector<T>(count == kAny ? 0 : static_cast<std::size_t>(count));
+  Numbers<T> numbers(const char* name, std::string_view dtype, std::uint64_t count) {
+    return Numbers<T>(take(name, dtype, {count}));
   }
 
   std::vector<ExtraTensor> others() const {
     std::vector<ExtraTensor> extras;
     for (const TensorInfo& tensor : file_.header.tensors) {
-      if (taken_.contains(tensor.name)) continue;
+      if (std::find(taken_.begin(), taken_.end(), tensor.name) != taken_.end()) continue;
       const auto bytes = file_.data.subspan(static_cast<std::size_t>(tensor.begin),
                                             static_cast<std::size_t>(tensor.end - tensor.begin));
       extras.push_back({tensor.name, tensor.dtype, tensor.shape, {bytes.begin(), bytes.end()}});
@@ -163,7 +180,7 @@ class TensorReader {
 
  private:
   const File& file_;
-  std::set<std::string> taken_;
+  std::vector<std::string_view> taken_;
   Status status_;
 };
 
@@ -193,10 +210,12 @@ bool is_usage(WideNumber usage, std::uint64_t count, WideNumber growth) {
 }
 
 // Offsets begin at 0, never fall, and end at the number of bytes.
-bool are_offsets(const std::vector<std::int64_t>& offsets, std::size_t bytes) {
-  return !offsets.empty() && offsets.front() == 0 &&
-         std::is_sorted(offsets.begin(), offsets.end()) &&
-         static_cast<std::uint64_t>(offsets.back()) == bytes;
+bool are_offsets(const Numbers<std::int64_t>& offsets, std::size_t bytes) {
+  if (offsets.size() == 0 || offsets[0] != 0) return false;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i - 1] > offsets[i]) return false;
+  }
+  return static_cast<std::uint64_t>(offsets[offsets.size() - 1]) == bytes;
 }
 
 std::string_view text_between(std::span<const std::byte> bytes, std::int64_t begin,
@@ -314,10 +333,12 @@ Status read_budget(TensorReader& reader, CacheState& state) {
   const bool sane = is_growth({growth[0], exponent[0]}, state.counters.items) &&
                     budget[0] >= 0.0F && budget[0] <= 1.0F && budget[1] >= 1.0F &&
                     budget[1] <= 0x1p54F && ghosts.size() <= kGhosts &&
-                    (ghosts.empty() || state.config.budget == BudgetKind::ghost);
+                    (ghosts.size() == 0 || state.config.budget == BudgetKind::ghost);
   if (!sane) return bad("the budget is damaged");
+  std::vector<std::uint64_t> list;
+  for (std::size_t i = 0; i < ghosts.size(); ++i) list.push_back(ghosts[i]);
   state.slots.restore_growth({growth[0], exponent[0]});
-  state.budget.restore(budget[0], budget[1], ghosts);
+  state.budget.restore(budget[0], budget[1], std::move(list));
   return {};
 }
 

@@ -1,8 +1,11 @@
 // Writing a memory file.
 #include "snapshot.h"
 
+#include <array>
+#include <bit>
 #include <cstring>
-#include <functional>
+#include <map>
+#include <span>
 
 #include "digits.h"
 #include "dpcache/cache.h"
@@ -14,27 +17,32 @@ namespace dpcache {
 
 namespace {
 
-// Lays tensors one behind the other: first their names and sizes, then, when the header is known,
-// their bytes.
+// Lays tensors one behind the other, by two passes of the same calls: the first notes their names
+// and sizes, the second, when the header is known, writes their bytes.
 class TensorWriter {
  public:
-  using Fill = std::function<void(std::byte*)>;
-
-  void add(const char* name, const char* dtype, std::vector<std::uint64_t> shape,
-           std::uint64_t size, Fill fill) {
-    header_.tensors.push_back({name, dtype, std::move(shape), at_, at_ + size});
-    fills_.push_back(std::move(fill));
-    at_ += size;
+  // Whether the tensor's bytes are to follow now, by append(): false in the first pass.
+  bool add(const char* name, const char* dtype, std::vector<std::uint64_t> shape,
+           std::uint64_t size) {
+    if (!file_.empty()) return true;
+    header_.tensors.push_back({name, dtype, std::move(shape), size_, size_ + size});
+    size_ += size;
+    return false;
   }
-  // One tensor of numbers that exist already, of the shape (count).
+  void append(std::span<const std::byte> bytes) {
+    file_.insert(file_.end(), bytes.begin(), bytes.end());
+  }
+  // A tensor whose bytes stand together.
+  void add(const char* name, const char* dtype, std::vector<std::uint64_t> shape,
+           std::span<const std::byte> bytes) {
+    if (add(name, dtype, std::move(shape), bytes.size())) append(bytes);
+  }
   template <class T>
   void add_numbers(const char* name, const char* dtype, std::span<const T> numbers) {
-    add(name, dtype, {numbers.size()}, numbers.size_bytes(), [numbers](std::byte* out) {
-      if (!numbers.empty()) std::memcpy(out, numbers.data(), numbers.size_bytes());
-    });
+    add(name, dtype, {numbers.size()}, std::as_bytes(numbers));
   }
 
-  std::vector<std::byte> write(std::map<std::string, std::string> metadata) && {
+  void end_first_pass(std::map<std::string, std::string> metadata) {
     using namespace snapshot;
     metadata[kChecksum] = std::string(kChecksumDigits, '0');
     header_.metadata = std::move(metadata);
@@ -43,150 +51,135 @@ class TensorWriter {
     json.append((kDataAlignment - end % kDataAlignment) % kDataAlignment, ' ');
 
     const std::uint64_t length = json.size();
-    std::vector<std::byte> file(kLengthBytes + json.size() + static_cast<std::size_t>(at_));
-    std::memcpy(file.data(), &length, kLengthBytes);
-    std::memcpy(file.data() + kLengthBytes, json.data(), json.size());
-    std::byte* data = file.data() + kLengthBytes + json.size();
-    for (std::size_t i = 0; i < fills_.size(); ++i) fills_[i](data + header_.tensors[i].begin);
+    file_.reserve(kLengthBytes + json.size() + static_cast<std::size_t>(size_));
+    append(std::as_bytes(std::span(&length, 1)));
+    append(std::as_bytes(std::span(json)));
+    digits_ = kLengthBytes + json.find(kChecksumMark) + kChecksumMark.size();
+  }
 
-    const std::size_t digits = kLengthBytes + json.find(kChecksumMark) + kChecksumMark.size();
-    const std::string checksum = hex(hash64_with_blank(file, digits, kChecksumDigits));
-    std::memcpy(file.data() + digits, checksum.data(), kChecksumDigits);
-    return file;
+  std::vector<std::byte> file() && {
+    const std::string checksum = hex(hash64_with_blank(file_, digits_, snapshot::kChecksumDigits));
+    std::memcpy(file_.data() + digits_, checksum.data(), snapshot::kChecksumDigits);
+    return std::move(file_);
   }
 
  private:
   SafetensorsHeader header_;
-  std::vector<Fill> fills_;
-  std::uint64_t at_ = 0;
+  std::uint64_t size_ = 0;  // bytes of all tensors
+  std::vector<std::byte> file_;
+  std::size_t digits_ = 0;  // where the checksum's begin
 };
 
-// The slots of a cache as tensors: 8-byte numbers first, then 4-byte ones, then bytes, so that each
-// begins at a multiple of its own size.
-class SlotTensors {
+// Texts of varying length: offsets, and bytes one behind the other.
+struct Texts {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::string_view> texts;
+
+  void append(std::string_view text) {
+    texts.push_back(text);
+    offsets.push_back(offsets.back() + static_cast<std::int64_t>(text.size()));
+  }
+  void write(const char* name, TensorWriter& writer) const {
+    const auto size = static_cast<std::uint64_t>(offsets.back());
+    if (!writer.add(name, "U8", {size}, size)) return;
+    for (std::string_view text : texts) writer.append(std::as_bytes(std::span(text)));
+  }
+};
+
+// A cache as tensors: 8-byte numbers first, then 4-byte ones, then bytes, so that each begins at a
+// multiple of its own size.
+class CacheTensors {
  public:
-  SlotTensors(const Slots& slots, TensorWriter& writer) : slots_(slots), writer_(writer) {
-    for (std::size_t r = 0; r < slots.rows(); ++r) {
-      if (slots.row(r).alive) rows_.push_back(r);
-    }
-  }
-
-  void add_scalars() {
-    scalars<std::int64_t>("ids", "I64", [](const Row& row) { return row.id; });
-    scalars<std::int64_t>("counts", "I64", [](const Row& row) { return row.count; });
-    scalars<std::int64_t>("first_times", "I64", [](const Row& row) { return row.first_time; });
-    scalars<std::int64_t>("last_times", "I64", [](const Row& row) { return row.last_time; });
-    scalars<std::int64_t>("expires", "I64", [](const Row& row) { return row.expires; });
-    scalars<double>("usage", "F64", [](const Row& row) { return row.usage.mantissa; });
-    scalars<std::int64_t>("usage_exponents", "I64",
-                          [](const Row& row) { return row.usage.exponent; });
-  }
-
-  // One row of `width` numbers a slot; get(r) is a span that is at least as long.
-  template <class T, class Get>
-  void add_matrix(const char* name, const char* dtype, std::size_t width, Get get) {
-    const std::size_t row_bytes = width * sizeof(T);
-    writer_.add(name, dtype, {rows_.size(), width}, rows_.size() * row_bytes,
-                [this, row_bytes, get](std::byte* out) {
-                  for (std::size_t r : rows_) {
-                    if (row_bytes != 0) std::memcpy(out, get(r).data(), row_bytes);
-                    out += row_bytes;
-                  }
-                });
-  }
-
-  // Texts of varying length: offsets now, bytes by add_bytes. visit(append) calls append(text) for
-  // each in order.
-  struct Texts {
-    std::vector<std::int64_t> offsets{0};
-    std::vector<std::string_view> texts;
-    void append(std::string_view text) {
-      texts.push_back(text);
-      offsets.push_back(offsets.back() + static_cast<std::int64_t>(text.size()));
-    }
-  };
-  void add_offsets(const char* name, const Texts& texts) {
-    writer_.add_numbers(name, "I64", std::span(texts.offsets));
-  }
-  void add_bytes(const char* name, const Texts& texts) {
-    const auto size = static_cast<std::uint64_t>(texts.offsets.back());
-    writer_.add(name, "U8", {size}, size, [&texts](std::byte* out) {
-      for (std::string_view text : texts.texts) {
-        if (!text.empty()) std::memcpy(out, text.data(), text.size());
-        out += text.size();
+  explicit CacheTensors(const CacheState& state) : state_(state), slots_(state.slots) {
+    for (std::size_t r = 0; r < slots_.rows(); ++r) {
+      if (!slots_.row(r).alive) continue;
+      rows_.push_back(r);
+      payloads_.append(slots_.payload(r));
+      for (const std::string& exact_key : slots_.exact_keys(r)) {
+        exact_keys_.append(exact_key);
+        exact_key_slots_.push_back(static_cast<std::int64_t>(slots_.row(r).id));
       }
-    });
+    }
   }
 
-  const std::vector<std::size_t>& rows() const { return rows_; }
+  void write(TensorWriter& writer) const {
+    const WideNumber growth = slots_.growth();
+    const std::array<float, 2> budget = {state_.budget.surprise(), state_.budget.raw_allowed()};
+
+    scalars(writer, "ids", "I64", [](const Row& row) { return row.id; });
+    scalars(writer, "counts", "I64", [](const Row& row) { return row.count; });
+    scalars(writer, "first_times", "I64", [](const Row& row) { return bits(row.first_time); });
+    scalars(writer, "last_times", "I64", [](const Row& row) { return bits(row.last_time); });
+    scalars(writer, "expires", "I64", [](const Row& row) { return bits(row.expires); });
+    scalars(writer, "usage", "F64", [](const Row& row) { return bits(row.usage.mantissa); });
+    scalars(writer, "usage_exponents", "I64",
+            [](const Row& row) { return bits(row.usage.exponent); });
+    writer.add_numbers("growth", "F64", std::span(&growth.mantissa, 1));
+    writer.add_numbers("growth_exponent", "I64", std::span(&growth.exponent, 1));
+    writer.add_numbers("payload_offsets", "I64", std::span(payloads_.offsets));
+    writer.add_numbers("exact_key_offsets", "I64", std::span(exact_keys_.offsets));
+    writer.add_numbers("exact_key_slots", "I64", std::span(exact_key_slots_));
+    writer.add_numbers("ghosts", "U64", std::span(state_.budget.ghosts()));
+    if (slots_.has_key_sums()) {
+      matrix(writer, "key_sums", "F64", slots_.dimension(), [](const Slots& slots, std::size_t r) {
+        return std::as_bytes(slots.key_sum(r).first(slots.dimension()));
+      });
+    }
+    if (slots_.has_value_sums()) {
+      matrix(writer, "value_sums", "F64", slots_.value_dimension(),
+             [](const Slots& slots, std::size_t r) { return std::as_bytes(slots.value_sum(r)); });
+    }
+    matrix(writer, "keys", "F32", slots_.dimension(), [](const Slots& slots, std::size_t r) {
+      return std::as_bytes(slots.key(r).first(slots.dimension()));
+    });
+    matrix(writer, "values", "F32", slots_.value_dimension(),
+           [](const Slots& slots, std::size_t r) { return std::as_bytes(slots.value(r)); });
+    writer.add_numbers("budget", "F32", std::span<const float>(budget));
+    payloads_.write("payloads", writer);
+    exact_keys_.write("exact_keys", writer);
+    for (const ExtraTensor& extra : state_.extra_tensors) {
+      writer.add(extra.name.c_str(), extra.dtype.c_str(), extra.shape, extra.bytes);
+    }
+  }
 
  private:
-  template <class T, class Get>
-  void scalars(const char* name, const char* dtype, Get get) {
-    writer_.add(name, dtype, {rows_.size()}, rows_.size() * sizeof(T), [this, get](std::byte* out) {
-      for (std::size_t r : rows_) {
-        const auto value = static_cast<T>(get(slots_.row(r)));
-        std::memcpy(out, &value, sizeof value);
-        out += sizeof value;
-      }
-    });
+  template <class T>
+  static std::uint64_t bits(T number) {
+    return std::bit_cast<std::uint64_t>(number);
   }
 
+  void scalars(TensorWriter& writer, const char* name, const char* dtype,
+               std::uint64_t (*get)(const Row&)) const {
+    if (!writer.add(name, dtype, {rows_.size()}, rows_.size() * sizeof(std::uint64_t))) return;
+    for (std::size_t r : rows_) {
+      const std::uint64_t value = get(slots_.row(r));
+      writer.append(std::as_bytes(std::span(&value, 1)));
+    }
+  }
+
+  // One row of `width` numbers a slot.
+  void matrix(TensorWriter& writer, const char* name, const char* dtype, std::size_t width,
+              std::span<const std::byte> (*get)(const Slots&, std::size_t)) const {
+    const std::size_t row_bytes = rows_.empty() ? 0 : get(slots_, rows_.front()).size();
+    if (!writer.add(name, dtype, {rows_.size(), width}, rows_.size() * row_bytes)) return;
+    for (std::size_t r : rows_) writer.append(get(slots_, r));
+  }
+
+  const CacheState& state_;
   const Slots& slots_;
-  TensorWriter& writer_;
   std::vector<std::size_t> rows_;
+  Texts payloads_;
+  Texts exact_keys_;
+  std::vector<std::int64_t> exact_key_slots_;
 };
 
 }  // namespace
 
 std::vector<std::byte> Cache::save() const {
   const CacheState& state = *state_;
-  const Slots& slots = state.slots;
+  const CacheTensors tensors(state);
   TensorWriter writer;
-  SlotTensors tensors(slots, writer);
-
-  SlotTensors::Texts payloads;
-  SlotTensors::Texts exact_keys;
-  std::vector<std::int64_t> exact_key_slots;
-  for (std::size_t r : tensors.rows()) {
-    payloads.append(slots.payload(r));
-    for (const std::string& exact_key : slots.exact_keys(r)) {
-      exact_keys.append(exact_key);
-      exact_key_slots.push_back(static_cast<std::int64_t>(slots.row(r).id));
-    }
-  }
-  const WideNumber growth = slots.growth();
-  const std::vector<std::uint64_t>& ghosts = state.budget.ghosts();
-  const std::array<float, 2> budget = {state.budget.surprise(), state.budget.raw_allowed()};
-
-  tensors.add_scalars();
-  writer.add_numbers("growth", "F64", std::span(&growth.mantissa, 1));
-  writer.add_numbers("growth_exponent", "I64", std::span(&growth.exponent, 1));
-  tensors.add_offsets("payload_offsets", payloads);
-  tensors.add_offsets("exact_key_offsets", exact_keys);
-  writer.add_numbers("exact_key_slots", "I64", std::span<const std::int64_t>(exact_key_slots));
-  writer.add_numbers("ghosts", "U64", std::span(ghosts));
-  if (slots.has_key_sums()) {
-    tensors.add_matrix<double>("key_sums", "F64", slots.dimension(),
-                               [&](std::size_t r) { return slots.key_sum(r); });
-  }
-  if (slots.has_value_sums()) {
-    tensors.add_matrix<double>("value_sums", "F64", slots.value_dimension(),
-                               [&](std::size_t r) { return slots.value_sum(r); });
-  }
-  tensors.add_matrix<float>("keys", "F32", slots.dimension(),
-                            [&](std::size_t r) { return slots.key(r); });
-  tensors.add_matrix<float>("values", "F32", slots.value_dimension(),
-                            [&](std::size_t r) { return slots.value(r); });
-  writer.add_numbers("budget", "F32", std::span<const float>(budget));
-  tensors.add_bytes("payloads", payloads);
-  tensors.add_bytes("exact_keys", exact_keys);
-  for (const ExtraTensor& extra : state.extra_tensors) {
-    writer.add(extra.name.c_str(), extra.dtype.c_str(), extra.shape, extra.bytes.size(),
-               [&extra](std::byte* out) {
-                 if (!extra.bytes.empty()) std::memcpy(out, extra.bytes.data(), extra.bytes.size());
-               });
-  }
+  tensors.write(writer);
 
   std::map<std::string, std::string> metadata = state.metadata;
   std::erase_if(metadata,
@@ -195,7 +188,9 @@ std::vector<std::byte> Cache::save() const {
   metadata[snapshot::kConfig] = to_json(state.config);
   metadata[snapshot::kCounters] = to_json(state.counters);
   metadata[snapshot::kStateHash] = hex(state.counters.state_hash);
-  return std::move(writer).write(std::move(metadata));
+  writer.end_first_pass(std::move(metadata));
+  tensors.write(writer);
+  return std::move(writer).file();
 }
 
 }  // namespace dpcache

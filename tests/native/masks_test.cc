@@ -361,16 +361,15 @@ class CountingBytes {
   mutable std::uint64_t reads_ = 0;
 };
 
-struct NoSink {
-  void literal(std::size_t /*begin*/, std::size_t /*end*/) {}
-  void masked(text::MaskKind /*kind*/, std::string_view /*name*/, std::size_t /*begin*/,
-              std::size_t /*end*/) {}
+struct NoSink final : text::TextSink {
+  void literal(std::size_t /*begin*/, std::size_t /*end*/) override {}
+  void masked(std::string_view /*name*/) override {}
 };
 
 double reads_a_byte(std::string_view text, unsigned masks) {
   const CountingBytes bytes(text);
   NoSink sink;
-  text::MaskScanner<CountingBytes, NoSink>(bytes, masks, {}, sink).run();
+  text::MaskScanner<CountingBytes>(bytes, masks, {}, sink).run();
   return static_cast<double>(bytes.reads()) / static_cast<double>(text.size());
 }
 

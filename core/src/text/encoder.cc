@@ -116,29 +116,18 @@ std::string replace_own(std::string_view text, const std::vector<Pattern>& own) 
 }
 
 // Writes the masked text.
-class Writer {
+class Writer final : public text::TextSink {
  public:
   Writer(std::string_view text, std::string& out) : text_(text), out_(out) {}
-  void literal(std::size_t begin, std::size_t end) { out_.append(text_, begin, end - begin); }
-  void masked(text::MaskKind /*kind*/, std::string_view name, std::size_t /*begin*/,
-              std::size_t /*end*/) {
-    out_.append("<").append(name).append(">");
+  void literal(std::size_t begin, std::size_t end) override {
+    out_.append(text_, begin, end - begin);
   }
+  void masked(std::string_view name) override { out_.append("<").append(name).append(">"); }
 
  private:
   std::string_view text_;
   std::string& out_;
 };
-
-template <class Sink>
-void scan(std::string_view text, unsigned masks, std::span<const std::string> own, Sink& sink) {
-  if (masks == 0 && own.empty()) {
-    sink.literal(0, text.size());
-    return;
-  }
-  const text::Bytes bytes(text);
-  text::MaskScanner<text::Bytes, Sink>(bytes, masks, own, sink).run();
-}
 
 // The text behind own patterns and decomposition: `text` itself where neither has anything to do.
 std::string_view prepare(std::string_view text, const std::vector<Pattern>& own,
@@ -240,7 +229,7 @@ Status Encoder::encode(std::string_view text, std::span<float> out) const {
   std::string buffer;
   text = prepare(text, config_.masks.own, buffer);
   text::Features features(text, config_.seed, sums);
-  scan(text, mask_bits(config_.masks), own_names_, features);
+  text::scan(text, mask_bits(config_.masks), own_names_, features);
   if (!features.finish()) sums[0] = 1.0F;
   kernels::normalise(sums, std::span(scratch).first(padded(config_.dimension)));
   std::copy(sums.begin(), sums.end(), out.begin());
@@ -253,7 +242,7 @@ std::string Encoder::mask(std::string_view text) const {
   std::string out;
   out.reserve(text.size());
   Writer writer(text, out);
-  scan(text, mask_bits(config_.masks), own_names_, writer);
+  text::scan(text, mask_bits(config_.masks), own_names_, writer);
   return out;
 }
 

@@ -23,13 +23,25 @@
 
 namespace dpcache::text {
 
-// Feeds `Sink` with the text's parts in order: literal(begin, end) for bytes that stay, and
-// masked(kind, name, begin, end) for each part that is replaced by <name>. `own` names the caller's
-// masks, whose placeholders are passed through. Text is Bytes, or a reader that counts (tests).
-template <class Text, class Sink>
+// Takes a text's parts in their order.
+class TextSink {
+ public:
+  virtual void literal(std::size_t begin, std::size_t end) = 0;  // bytes that stay
+  virtual void masked(std::string_view name) = 0;  // a part that is replaced by <name>
+
+ protected:
+  TextSink() = default;
+  ~TextSink() = default;
+  TextSink(const TextSink&) = default;
+  TextSink& operator=(const TextSink&) = default;
+};
+
+// Feeds a sink with the text's parts. `own` names the caller's masks, whose placeholders are passed
+// through. Text is Bytes, or a reader that counts (tests).
+template <class Text>
 class MaskScanner {
  public:
-  MaskScanner(const Text& text, unsigned masks, std::span<const std::string> own, Sink& sink)
+  MaskScanner(const Text& text, unsigned masks, std::span<const std::string> own, TextSink& sink)
       : reader_(text, masks, own),
         times_(reader_),
         addresses_(reader_),
@@ -61,7 +73,7 @@ class MaskScanner {
         continue;
       }
       if (literal < at) sink_.literal(literal, at);
-      sink_.masked(match.kind, match.name, at, match.end);
+      sink_.masked(match.name);
       at = literal = match.end;
       after_word = true;
     }
@@ -209,9 +221,12 @@ class MaskScanner {
   TimeMask<Text> times_;
   AddressMask<Text> addresses_;
   PathMask<Text> paths_;
-  Sink& sink_;
+  TextSink& sink_;
   unsigned char joint_ = 0;
 };
+
+// The parts of a text for these masks (bits of MaskKind) and those of the caller.
+void scan(std::string_view text, unsigned masks, std::span<const std::string> own, TextSink& sink);
 
 }  // namespace dpcache::text
 

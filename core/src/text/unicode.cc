@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -35,14 +36,18 @@ struct Pair {
 
 Pair decomposition(char32_t code) {
   if (code < 0x10000) {
-    const std::uint8_t* begin = unicode::kLow + unicode::kPages[code >> 8U];
-    const std::uint8_t* end = unicode::kLow + unicode::kPages[(code >> 8U) + 1];
-    const std::uint8_t* at = std::lower_bound(begin, end, static_cast<std::uint8_t>(code & 0xFFU));
-    if (at == end || *at != (code & 0xFFU)) return {};
-    const auto i = at - unicode::kLow;
+    std::size_t page = unicode::kPageOf[code >> 8U];
+    if (page-- == 0) return {};
+    const std::uint64_t* marks = unicode::kMarks + 4 * page;
+    const std::uint64_t mark = std::uint64_t{1} << (code & 63U);
+    const std::size_t part = code >> 6U & 3U;
+    if ((marks[part] & mark) == 0) return {};
+    auto i = unicode::kPageBegin[page] + std::popcount(marks[part] & (mark - 1));
+    for (std::size_t before = 0; before < part; ++before) i += std::popcount(marks[before]);
+    const char32_t first = char32_t{unicode::kFirstHigh[i]} << 8U | unicode::kFirstLow[i];
     const char32_t second = unicode::kSecond[i];
-    if (second == 1) return {unicode::kFirst[i] + char32_t{0x20000}, 0};
-    return {unicode::kFirst[i], second};
+    if (second == 1) return {first + char32_t{0x20000}, 0};
+    return {first, second};
   }
   for (std::size_t i = 0; i < std::size(unicode::kOthers); i += 3) {
     if (unicode::kOthers[i] == code) return {unicode::kOthers[i + 1], unicode::kOthers[i + 2]};
