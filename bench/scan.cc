@@ -1,10 +1,11 @@
-// Times nearest and observe on a memory file, inside C++: natively with one instruction set, or in wasm.
+// Times nearest and observe on a memory file, inside C++: natively with one instruction set, or in
+// wasm.
 //
 //   scan FILE QUERIES ROUNDS [TARGET]
 //
 // QUERIES: rows of float32, all of which must merge. TARGET: an instruction set by Highway's name,
-// by default the best. Prints one line of JSON: nanoseconds a call, one figure a round. bench/js puts
-// them beside the same calls made from JavaScript.
+// by default the best. Prints one line of JSON: nanoseconds a call, one figure a round. bench/js
+// puts them beside the same calls made from JavaScript.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
