@@ -137,8 +137,8 @@ class Cache {
   // is no such pair. Of a pair the slot of larger usage survives (equal: the older); its key
   // becomes the centroid of all items of both. `similarity` defaults to 1 - threshold. Mends what
   // noise split; slots may then be nearer to each other than 1 - tau. N scans and 8 N d bytes for a
-  // while. bad_config: the cache keeps no key sums; bad_request: similarity outside [-1, 1]; full: no
-  // memory for that while.
+  // while. bad_config: the cache keeps no key sums; bad_request: similarity outside [-1, 1]; full:
+  // no memory for that while.
   Result<std::vector<Fold>> consolidate(std::optional<float> similarity = {},
                                         std::int64_t time = 0);
 
