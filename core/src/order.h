@@ -11,7 +11,8 @@ namespace dpcache {
 
 // Lets heap[at] sink until none below it comes behind it.
 template <class T, class Before>
-void sift_down(std::vector<T>& heap, std::size_t at, std::size_t size, Before before) {
+[[gnu::noinline]] void sift_down(std::vector<T>& heap, std::size_t at, std::size_t size,
+                                 Before before) {
   for (;;) {
     std::size_t child = 2 * at + 1;
     if (child >= size) return;

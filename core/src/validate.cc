@@ -1,34 +1,17 @@
 // Checks of items, vectors and settings, with the sentences that name what is wrong.
 #include "validate.h"
 
-#include <bit>
 #include <string>
+
+#include "finite.h"
 
 namespace dpcache {
 
 namespace {
 
-struct Scan {
-  bool finite = true;
-  bool zero = true;
-};
-
-// One pass over the bits, which compilers turn into wide instructions.
-Scan scan(std::span<const float> x) noexcept {
-  constexpr std::uint32_t kExponent = 0x7F800000U;
-  std::uint32_t infinite = 0;
-  std::uint32_t any = 0;
-  for (float value : x) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    infinite |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
-    any |= bits << 1U;  // without the sign
-  }
-  return {infinite == 0, any == 0};
-}
-
 Status not_finite(std::span<const float> x, std::string_view pointer) {
   std::size_t i = 0;
-  while (scan(x.subspan(i, 1)).finite) ++i;
+  while (look_at(x.subspan(i, 1)).all_finite) ++i;
   return {Error::not_finite, 0, std::string(pointer) + "/" + std::to_string(i),
           "component " + std::to_string(i) + (x[i] != x[i] ? " is NaN" : " is infinite")};
 }
@@ -47,9 +30,9 @@ Status fixed_setting(const char* name) {
 
 Status check_vector(std::span<const float> x, std::size_t dimension, std::string_view pointer) {
   if (x.size() != dimension) return bad_length(x.size(), dimension, pointer);
-  const Scan found = scan(x);
-  if (!found.finite) return not_finite(x, pointer);
-  if (found.zero) {
+  const Finite found = look_at(x);
+  if (!found.all_finite) return not_finite(x, pointer);
+  if (found.all_zero) {
     return {Error::zero_norm, 0, std::string(pointer), "all components are 0: it has no direction"};
   }
   return {};
@@ -68,7 +51,7 @@ Status check_item(const Config& config, const Item& item) {
   if (item.value.size() != config.value_dimension) {
     return bad_length(item.value.size(), config.value_dimension, "/value");
   }
-  if (!scan(item.value).finite) return not_finite(item.value, "/value");
+  if (!look_at(item.value).all_finite) return not_finite(item.value, "/value");
   if (!is_time(item.time)) {
     return {Error::bad_request, 0, "/time", "time must be an integer of magnitude below 2^53"};
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -224,7 +225,7 @@ Status Encoder::encode(std::string_view text, std::span<float> out) const {
   }
   alignas(kAlignment) std::array<float, kMostDimension> scratch;
   const std::span<float> sums = std::span(scratch).first(config_.dimension);
-  std::fill(sums.begin(), sums.end(), 0.0F);
+  std::memset(sums.data(), 0, sums.size_bytes());
 
   std::string buffer;
   text = prepare(text, config_.masks.own, buffer);
