@@ -1,6 +1,5 @@
 // How the page is built: relative addresses, module workers, and a Content-Security-Policy.
 import { defineConfig, type Plugin } from 'vite';
-import { packedWasm } from './packed_wasm.ts';
 
 // What the built page may do: run its own files and WebAssembly, and nothing else.
 const policy = [
@@ -33,6 +32,6 @@ const contentSecurityPolicy: Plugin = {
 export default defineConfig({
   base: './',
   plugins: [contentSecurityPolicy],
-  worker: { format: 'es', plugins: () => [packedWasm()] },
+  worker: { format: 'es' },
   build: { target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
 });

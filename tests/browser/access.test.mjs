@@ -195,6 +195,7 @@ test('nothing jumps, first paint is early, and all of it is small', async () => 
   console.log(`the page itself sees ${size} bytes`);
   assert.ok(sum < 0.01, `layout shift ${sum}: ${JSON.stringify(shifts)}`);
   assert.ok(files.length > 3);
+  assert.ok(paint < 1000, `first paint after ${paint} ms`);
   await page.done();
 });
 
@@ -209,6 +210,8 @@ test('the first visit transfers less than 300 KB', async () => {
     for (const [path, bytes] of files) console.log(`${String(bytes).padStart(8)} ${path}`);
     console.log(`${String(total).padStart(8)} in all, uncompressed`);
     assert.ok(total < 300_000, `${total} bytes`);
+    const modules = files.filter(([path]) => path.endsWith('.wasm'));
+    assert.equal(modules.length, 1, 'SIMD or scalar, not both');
   } finally {
     await first.close();
   }

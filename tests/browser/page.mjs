@@ -31,7 +31,8 @@ export async function start(base = '/') {
   return {
     server,
     browser,
-    /** A fresh page. By default it holds still, so that it shows the end of the stream at once. */
+    /** A fresh page. By default it holds still, so that it shows the end of the stream at once.
+     * `edit` changes files on their way: {pattern of addresses: (text) => text}. */
     open: (options) => openPage(browser, `${server.url}${base}`, options),
     close: async () => {
       await browser.close();
@@ -43,7 +44,16 @@ export async function start(base = '/') {
 async function openPage(
   browser,
   url,
-  { hash = '', width = 1280, height = 800, scheme = 'light', moving = false, init, block } = {},
+  {
+    hash = '',
+    width = 1280,
+    height = 800,
+    scheme = 'light',
+    moving = false,
+    init,
+    block,
+    edit = {},
+  } = {},
 ) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -71,6 +81,12 @@ async function openPage(
   page.setDefaultTimeout(20_000);
   if (init) await page.addInitScript(init);
   if (block) await context.route(block, (route) => route.abort('connectionfailed'));
+  for (const [pattern, change] of Object.entries(edit)) {
+    await context.route(pattern, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: change(await response.text()) });
+    });
+  }
   await page.goto(url + hash);
   return Object.assign(page, {
     problems,

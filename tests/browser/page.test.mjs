@@ -362,8 +362,23 @@ test('Recall lab: table 1, drawn while it runs; then stopped', async () => {
   await page.done();
 });
 
+test('where there is no SIMD, the page runs the scalar build', async () => {
+  // The worker's engine is made to refuse the v128 type.
+  const withoutSimd = `{
+    const { validate } = WebAssembly;
+    WebAssembly.validate = (bytes) => !new Uint8Array(bytes).includes(123) && validate(bytes);
+  }\n`;
+  const before = stage.server.requests.length;
+  const page = await stage.open({ edit: { '**/worker-*.js': (text) => withoutSimd + text } });
+  await shows(page, 2000, 19);
+  const modules = stage.server.requests.slice(before).filter((path) => path.endsWith('.wasm'));
+  assert.equal(modules.length, 1, `${modules}`);
+  assert.match(modules[0], /dpcache-scalar-/);
+  await page.done();
+});
+
 test('where WebAssembly cannot be had, the page says so', async () => {
-  const page = await stage.open({ block: '**/*.wasm*' });
+  const page = await stage.open({ block: '**/*.wasm' });
   await page.locator('#notice.bad', { hasText: 'WebAssembly could not be loaded' }).waitFor();
   assert.ok(page.problems.length > 0, 'nothing was blocked');
   await page.context().close();

@@ -1,10 +1,8 @@
 // The one worker script of the page. Its name says what an instance is for: "engine" or "lab".
 // One script for both, so that the module and its WebAssembly are fetched once.
-import packed from 'virtual:packed-wasm';
 import { Engine } from './engine/engine';
 import type { Request } from './engine/protocol';
 import type { LabRequest } from './lab/protocol';
-import { usePacked } from './wasm_source';
 
 const scope = self as unknown as {
   name: string;
@@ -12,7 +10,6 @@ const scope = self as unknown as {
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void;
 };
 
-usePacked(packed);
 if (scope.name === 'lab') {
   const lab = import('./lab/study');
   scope.addEventListener('message', ({ data }: MessageEvent<LabRequest>) => {

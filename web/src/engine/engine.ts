@@ -8,7 +8,6 @@ import { openFile } from '../parse';
 import { makeSample } from '../samples';
 import type { SampleName } from '../samples/names';
 import { defaultsFor, type Knobs } from '../settings';
-import { wasmSource } from '../wasm_source';
 import { ChunkWriter } from './chunk';
 import { Layout } from './layout';
 import { isTextMemory, labelLength, makeCache, misfit, type MemoryFile } from './memory';
@@ -129,7 +128,7 @@ export class Engine {
   }
 
   async #openMemory({ name, bytes }: MemoryFile): Promise<MemoryInfo> {
-    const cache = await Cache.load(bytes, wasmSource);
+    const cache = await Cache.load(bytes);
     this.#file = { name, bytes };
     this.#drop();
     const { slots, items } = cache.stats();

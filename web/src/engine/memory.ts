@@ -1,7 +1,6 @@
 // A cache for the page's settings, new or from a memory file, and what its slots say of themselves.
 import { Cache, DpcacheError, type Config, type FullConfig, type Json } from 'dpcache';
 import type { Knobs } from '../settings';
-import { wasmSource } from '../wasm_source';
 import type { Stream } from './stream';
 
 export const labelLength = 400; // of a text, on the page
@@ -43,7 +42,7 @@ export async function makeCache(
   time: number,
 ): Promise<Cache> {
   if (file) {
-    const cache = await Cache.load(file.bytes, wasmSource);
+    const cache = await Cache.load(file.bytes);
     const changed = changes(knobs, cache.config);
     if (Object.keys(changed).length > 0) cache.configure(changed, { time });
     return cache;
@@ -57,7 +56,6 @@ export async function makeCache(
     stream.kind === 'text'
       ? { ...config, text: { masks: knobs.masks.length > 0 ? knobs.masks : 'none' } }
       : { ...config, dimension: stream.dimension },
-    wasmSource,
   );
 }
 

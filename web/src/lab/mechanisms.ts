@@ -1,7 +1,6 @@
 // Four memories for the recall lab: the DP cache itself, and what else one may keep of a stream.
 // Each answers by softmax attention over what it holds, at one temperature.
 import { Cache, type Config } from 'dpcache';
-import { wasmSource } from '../wasm_source';
 import { classes, dimension, row } from './streams';
 
 export const theta = 0.05;
@@ -91,7 +90,7 @@ export async function dpCache(tau: number): Promise<Mechanism> {
     tau,
     theta,
   };
-  const cache = await Cache.create(config, wasmSource);
+  const cache = await Cache.create(config);
   const oneHot = new Float32Array(classes);
   return {
     observe(key, itemClass) {
