@@ -18,7 +18,7 @@ export async function bundle(entry, name) {
       outDir,
       emptyOutDir: true,
       target: 'node20',
-      rollupOptions: { output: { entryFileNames: 'entry.mjs' } },
+      rollupOptions: { output: { entryFileNames: 'entry.mjs', chunkFileNames: '[name].mjs' } },
     },
   });
   return import(`${pathToFileURL(join(outDir, 'entry.mjs'))}`);

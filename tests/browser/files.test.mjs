@@ -63,6 +63,27 @@ test('lines of text, chosen, and as gzip', async () => {
   await page.done();
 });
 
+test('gzip of several members, dropped, and what unpacks it fetched only then', async () => {
+  const page = await stage.open();
+  await shows(page, 2000);
+  const unpackers = () => stage.server.requests.filter((path) => /gunzip/.test(path)).length;
+  const before = unpackers();
+  await drop(page, 'one.log.gz', Buffer.concat([gzipSync(`${log}\n`), gzipSync(log)]));
+  await shows(page, 600, 2);
+  assert.equal(unpackers(), before + 1);
+  await page.done();
+});
+
+test('where what unpacks gzip cannot be had, the page says so and goes on', async () => {
+  const page = await stage.open({ block: /gunzip/ });
+  await shows(page, 2000, 19);
+  await drop(page, 'app.log.gz', gzipSync(log));
+  await page.locator('#notice.bad', { hasText: 'could not be loaded: reload the page' }).waitFor();
+  await drop(page, 'app.log', Buffer.from(log));
+  await shows(page, 300, 2);
+  await page.context().close();
+});
+
 test('JSON Lines with texts', async () => {
   const page = await stage.open();
   await shows(page, 2000);
@@ -109,7 +130,8 @@ test('broken files are refused with their line, and the stream stays', async () 
     ['b.jsonl', '{"key":[1,0]}\n{"key":[0,0]}', /Line 2 of b\.jsonl: the vector is zero/],
     ['c.npy', npy([[1, 2]], { shape: '(9, 9)' }), /says 9 × 9 numbers/],
     ['d.log', '', /d\.log is empty/],
-    ['e.gz', gzipSync('text').subarray(0, 15), /not a whole gzip/],
+    ['e.gz', gzipSync('text').subarray(0, 15), /e\.gz is not a whole gzip file/],
+    ['g.gz', Buffer.concat([gzipSync('a'), Buffer.from('b')]), /g\.gz has other bytes behind/],
     ['f.bin', Uint8Array.of(0, 1, 2, 3), /neither text/],
   ];
   for (const [name, content, words] of broken) {

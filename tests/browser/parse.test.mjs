@@ -102,16 +102,68 @@ test('.npy that does not fit is refused', () => {
   assert.match(refusal('a.npy', npy([[1, 2]]).subarray(0, 7)), /not a \.npy/);
 });
 
-test('gzip is unpacked, a cut one refused, and empty and large files too', async () => {
+test('gzip is unpacked, and empty and large files refused', async () => {
   const packed = gzipSync('one\ntwo\n');
   const dropped = await openFile(new File([packed], 'a.log.gz'));
   assert.deepEqual(dropped.stream.texts, ['one', 'two']);
-  await assert.rejects(openFile(new File([packed.subarray(0, 20)], 'a.gz')), /not a whole gzip/);
   await assert.rejects(openFile(new File([], 'a.log')), /a\.log is empty/);
   const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, 'a'));
   await assert.rejects(openFile(new File([bomb], 'b.gz')), /unpacks to more than 64\.0 MiB/);
   const large = { name: 'c.log', size: 65 * 1024 * 1024 };
   await assert.rejects(openFile(large), /the page takes 64\.0 MiB at most/);
+});
+
+test('members of gzip follow each other, with zeros between and behind', async () => {
+  const lines = Array.from({ length: 30_000 }, (_, i) => `line ${i} of ${(i * 7919) % 1013}`);
+  const text = Buffer.from(lines.join('\n'));
+  const zeros = Buffer.alloc(700);
+  const read = async (...parts) => (await openFile(new File(parts, 'a.log.gz'))).stream.texts;
+  const members = (...ends) => ends.map((end, i) => gzipSync(text.subarray(ends[i - 1] ?? 0, end)));
+  // Two logs in one; empty members; an end where the room for what is unpacked ends; nothing packed.
+  assert.deepEqual(await read(...members(10, text.length)), lines);
+  const many = [0, 0, 5000, 5000, 256 * 1024, text.length, text.length];
+  assert.deepEqual(await read(...members(...many)), lines);
+  const [head, ...rest] = members(5000, text.length);
+  assert.deepEqual(await read(head, zeros, ...rest, zeros), lines);
+  // As bgzip writes: many members of 64 KiB at most, each with a field of its own, the last one empty.
+  const field = Uint8Array.of(6, 0, 0x42, 0x43, 2, 0, 0, 0);
+  const withField = (member) => {
+    const flags = Uint8Array.of(4);
+    return [member.subarray(0, 3), flags, member.subarray(4, 10), field, member.subarray(10)];
+  };
+  const ends = Array.from({ length: Math.ceil(text.length / 65_280) }, (_, i) => (i + 1) * 65_280);
+  assert.deepEqual(await read(...members(...ends, text.length).flatMap(withField)), lines);
+  const small = Array(20_000).fill(gzipSync('a\n'));
+  assert.equal((await read(...small)).length, 20_000);
+});
+
+test('gzip that is cut, damaged, too large or followed by other bytes is refused', async () => {
+  const text = Buffer.from(Array.from({ length: 500 }, (_, i) => `line ${i * i}`).join('\n'));
+  const packed = gzipSync(text);
+  const refused = (parts, why) => assert.rejects(openFile(new File(parts, 'a.gz')), why);
+  for (const before of [[], [packed]]) {
+    const ends = Array.from({ length: 9 }, (_, i) => packed.length - 9 + i);
+    const lone = before.length > 0 ? [1] : []; // else it is text
+    for (const size of [...lone, 2, 3, 9, 10, 11, 500, ...ends]) {
+      await refused([...before, packed.subarray(0, size)], /not a whole gzip file: it was cut/);
+    }
+    for (let at = 10; at < packed.length; at += 97) {
+      const damaged = Buffer.from(packed);
+      damaged[at] ^= 16;
+      await refused([...before, damaged], /a\.gz is (damaged \(gzip: [a-z]|not a whole gzip)/);
+    }
+    for (const at of [packed.length - 8, packed.length - 1]) {
+      const damaged = Buffer.from(packed);
+      damaged[at] ^= 1;
+      await refused([...before, damaged], /damaged \(gzip: incorrect (data|length) check\)/);
+    }
+  }
+  await refused([Uint8Array.of(0x1f, 0x8b, 7, 0, 0, 0)], /damaged \(gzip: unknown compression/);
+  for (const behind of ['garbage', 'x', '\0\0x']) {
+    await refused([packed, behind], /a\.gz has other bytes behind its gzip data/);
+  }
+  const half = gzipSync(Buffer.alloc(33 * 1024 * 1024, 'a'));
+  await refused([half, half], /unpacks to more than 64\.0 MiB/);
 });
 
 test('more lines of JSON than the page takes are cut, blank ones not counted', () => {

@@ -3,38 +3,13 @@ import { FileError, maxBytes, megabytes } from './limits';
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-async function unpack(
-  name: string,
-  packed: Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = new Blob([packed])
-    .stream()
-    .pipeThrough(new DecompressionStream('gzip'))
-    .getReader();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      length += value.length;
-      if (length > maxBytes) {
-        throw new FileError(`${name} unpacks to more than ${megabytes(maxBytes)}.`);
-      }
-      parts.push(value);
-    }
-  } catch (error) {
-    await reader.cancel().catch(() => undefined);
-    if (error instanceof FileError) throw error;
-    throw new FileError(`${name} is not a whole gzip file.`);
-  }
-  const out = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
+async function unpack(name: string, packed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const part = await import('./gunzip').catch(() => {
+    throw new FileError(
+      `${name} is gzip, and what unpacks it could not be loaded: reload the page.`,
+    );
+  });
+  return part.gunzip(name, packed);
 }
 
 /** The bytes of a file, unpacked if they are gzip. Throws FileError. */
