@@ -165,7 +165,7 @@ void time_file(const dpcache::Encoder& encoder, float tau, const std::string& pa
     return taken.count() / static_cast<double>(lines.size());
   };
   const double mask =
-      microseconds([&](std::string_view line) { sink += encoder.mask(line).size(); });
+      microseconds([&](std::string_view line) { sink += encoder.mask(line)->size(); });
   const double encode = microseconds([&](std::string_view line) {
     if (!encoder.encode(line, key)) ++sink;
   });

@@ -16,10 +16,11 @@
 #include "dpcache/dpcache.h"
 #include "wire.h"
 
-// A mask of the user's own: JavaScript's RegExp. Writes the match's begin and end to `range`.
-EM_JS(void, dpcache_find,
+// A mask of the user's own: JavaScript's RegExp. Writes the match's begin and end to `range`, or
+// answers that it failed.
+EM_JS(bool, dpcache_find,
       (double pattern, const char* text, std::size_t length, std::size_t from, std::size_t* range),
-      { Module["find"](pattern, text, length, from, range); })
+      { return Module["find"](pattern, text, length, from, range); })
 
 namespace dpcache::wasm {
 namespace {
@@ -191,9 +192,9 @@ std::vector<Pattern> read_patterns() {
     pattern.name = request.bytes();
     pattern.source = request.bytes();
     const double index = request.number();
-    pattern.find = [index](std::string_view text, std::size_t from) {
+    pattern.find = [index](std::string_view text, std::size_t from) -> std::optional<Range> {
       std::size_t range[2] = {0, 0};
-      dpcache_find(index, text.data(), text.size(), from, range);
+      if (!dpcache_find(index, text.data(), text.size(), from, range)) return {};
       return Range{range[0], range[1]};
     };
   }
@@ -250,7 +251,7 @@ Address add(Cache cache, std::vector<Pattern> patterns) {
                       "the dimension of this cache is not that of its encoder"};
     }
   } else if (own) {
-    encoder.status.pointer = "/own_masks";
+    encoder.status.pointer = "/masks/own";
     return refuse(encoder.status);
   } else {
     memory->text = {Error::encoder_mismatch, 0, "/text", encoder.status.detail};
@@ -300,17 +301,14 @@ Address observe_batch(std::uint32_t handle) {
   const auto count = static_cast<std::size_t>(request.number());
   std::vector<Item> items(count);
   std::vector<std::vector<float>> own(count);
-  std::map<std::size_t, Status> refused;  // texts; their items keep no key, which is refused too
-  for (std::size_t i = 0; i < count; ++i) {
-    Status status = read_item(memory, own[i], items[i]);
-    if (!status) refused[i] = std::move(status);
-  }
+  std::vector<Status> texts(count);  // what is wrong with them; their items have no key then
+  for (std::size_t i = 0; i < count; ++i) texts[i] = read_item(memory, own[i], items[i]);
   BatchResult result = memory.cache.observe_batch(items);
   for (Status& error : result.errors) {
-    const auto found = refused.find(error.index);
-    if (found == refused.end()) continue;
-    error = found->second;
-    error.index = found->first;
+    Status& text = texts[error.index];
+    if (text) continue;
+    text.index = error.index;
+    error = text;
   }
   if (!result) return refuse(result.errors);
   accept();
@@ -575,9 +573,10 @@ Address encode_text(std::uint32_t handle) {
 
 Address mask_text(std::uint32_t handle) {
   begin();
-  const std::string masked = encoders.at(handle).mask(request.bytes());
+  const auto masked = encoders.at(handle).mask(request.bytes());
+  if (!masked) return refuse(masked.status);
   accept();
-  reply.bytes(masked);
+  reply.bytes(*masked);
   return answer();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "event_bytes.h"
 #include "hash.h"
 #include "state.h"
 #include "validate.h"
@@ -137,9 +138,7 @@ void CacheState::configure(const Config& settings) {
 
 void CacheState::publish(Event& event) {
   event.seq = ++counters.seq;
-  event_bytes.clear();
-  encode(event, event_bytes);
-  counters.state_hash = hash64(event_bytes, counters.state_hash);
+  counters.state_hash = hash64(encode_into(event, event_bytes), counters.state_hash);
   slots.tidy();
   if (listener) listener(event);
 }

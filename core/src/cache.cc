@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decide.h"
+#include "event_bytes.h"
 #include "kernels.h"
 #include "state.h"
 #include "validate.h"
@@ -26,21 +27,14 @@ std::size_t brought_by(const Item& item) {
 // bytes. Makes it. A merge that brings nothing needs none that an earlier one has not made.
 bool make_room(CacheState& state, const Event& event) {
   const Item& item = event.item;
-  const Decision& decision = event.decision;
-  const bool opens = event.kind == EventKind::observe && decision.action == Action::allocate;
+  const bool opens = event.kind == EventKind::observe && event.decision.action == Action::allocate;
   if (opens && !state.slots.reserve(1)) return false;
-  constexpr std::size_t kFields = 512;  // all of an event that has a fixed length
   const std::size_t brought = brought_by(item);
-  const std::size_t length =
-      kFields + brought + sizeof(float) * (item.key.size() + item.value.size()) +
-      sizeof(SlotId) * (decision.evicted.size() + 2 * decision.folded.size());
-  const std::size_t missing = state.event_bytes.capacity() < length ? length : 0;
+  const std::size_t length = most_bytes(event);
+  const std::size_t missing = state.event_bytes.size() < length ? length : 0;
   if (brought + missing == 0) return true;
   if (!room_for(brought + missing)) return false;
-  if (missing > 0) {
-    state.event_bytes.clear();
-    state.event_bytes.reserve(length);
-  }
+  if (missing > 0) state.event_bytes = std::vector<std::byte>(length);
   return true;
 }
 

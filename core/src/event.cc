@@ -16,6 +16,8 @@
 #include <string>
 #include <type_traits>
 
+#include "event_bytes.h"
+
 namespace dpcache {
 
 namespace {
@@ -23,10 +25,12 @@ namespace {
 constexpr std::uint8_t kFormat = 1;
 constexpr std::size_t kNoKey = SIZE_MAX;  // the action is none that there is
 
+// Writes where there is room for most_bytes().
 class Writer {
  public:
-  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+  explicit Writer(std::byte* at) : at_(at) {}
 
+  std::byte* at() const noexcept { return at_; }
   template <class T>
   void number(T value) {
     static_assert(std::is_arithmetic_v<T>);
@@ -60,10 +64,10 @@ class Writer {
 
  private:
   void raw(const void* data, std::size_t size) {
-    const auto* from = static_cast<const std::byte*>(data);
-    out_.insert(out_.end(), from, from + size);
+    if (size > 0) std::memcpy(at_, data, size);
+    at_ += size;
   }
-  std::vector<std::byte>& out_;
+  std::byte* at_;
 };
 
 // Reads with every length checked against what is left; after a failure all reads fail.
@@ -191,8 +195,12 @@ Status bad_event(const char* detail) {
 
 }  // namespace
 
-void encode(const Event& event, std::vector<std::byte>& out) {
-  Writer writer(out);
+std::span<const std::byte> encode_into(const Event& event, std::vector<std::byte>& buffer) {
+  std::string config;
+  if (event.kind == EventKind::config) config = to_json(event.config ? *event.config : Config{});
+  const std::size_t most = most_bytes(event) + config.size();
+  if (buffer.size() < most) buffer.resize(most);
+  Writer writer(buffer.data());
   writer.number(kFormat);
   writer.number(static_cast<std::uint8_t>(event.kind));
   writer.number(event.seq);
@@ -209,9 +217,16 @@ void encode(const Event& event, std::vector<std::byte>& out) {
       writer.folds(event.decision.folded);
       break;
     case EventKind::config:
-      writer.bytes(to_json(event.config ? *event.config : Config{}));
+      writer.bytes(config);
       break;
   }
+  return {buffer.data(), writer.at()};
+}
+
+void encode(const Event& event, std::vector<std::byte>& out) {
+  std::vector<std::byte> buffer;
+  const std::span<const std::byte> bytes = encode_into(event, buffer);
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 Result<DecodedEvent> decode_event(std::span<const std::byte> bytes) {

@@ -52,8 +52,8 @@ struct CacheState {
   std::function<void(const Event&)> listener;
 
   // The writer's own memory, kept so that a merge allocates nothing.
-  AlignedFloats unit_key;  // the normalised key of the item at hand, padded
-  std::vector<std::byte> event_bytes;
+  AlignedFloats unit_key;              // the normalised key of the item at hand, padded
+  std::vector<std::byte> event_bytes;  // for encode_into()
 
   // The parts of applying an event. What they are given must have been checked or decided.
   void write(const Item& item, const Decision& decision);  // item.key: unit_key

@@ -125,7 +125,9 @@ std::span<const float> RecentVectors::of(std::string_view text) {
     return vector(at);
   };
   if (text.size() > 4 * kLongestKept) return encode(entries_.size());
-  auto masked = encoder_.mask(text);
+  auto masking = encoder_.mask(text);
+  if (!masking) refuse(masking.status);
+  auto& masked = *masking;
   if (masked.size() > kLongestKept) return encode(entries_.size());
   const auto at = std::hash<std::string_view>{}(masked) & (entries_.size() - 1);
   auto& entry = entries_[at];

@@ -27,7 +27,7 @@ Encoder encoder_with(std::string_view names, std::vector<Pattern> own = {}) {
 }
 
 std::string mask(std::string_view names, std::string_view text) {
-  return encoder_with(names).mask(text);
+  return *encoder_with(names).mask(text);
 }
 
 struct Case {
@@ -37,7 +37,7 @@ struct Case {
 
 void expect_all(std::string_view names, std::initializer_list<Case> cases) {
   const Encoder encoder = encoder_with(names);
-  for (const Case& c : cases) EXPECT_EQ(encoder.mask(c.text), c.masked) << "'" << c.text << "'";
+  for (const Case& c : cases) EXPECT_EQ(*encoder.mask(c.text), c.masked) << "'" << c.text << "'";
 }
 
 TEST(Masks, NumbersAreReplacedWhereverTheyStand) {
@@ -333,8 +333,8 @@ TEST(Masks, MaskingTwiceIsMaskingOnceForEverySetOfMasks) {
     const Encoder encoder = *Encoder::create(config);
     for (int i = 0; i < 1500; ++i) {
       const std::string text = random_text(random);
-      const std::string once = encoder.mask(text);
-      ASSERT_EQ(encoder.mask(once), once) << masks.names() << " on '" << text << "'";
+      const std::string once = *encoder.mask(text);
+      ASSERT_EQ(*encoder.mask(once), once) << masks.names() << " on '" << text << "'";
       std::vector<float> of_text(config.dimension);
       std::vector<float> of_masked(config.dimension);
       ASSERT_TRUE(encoder.encode(text, of_text));
@@ -492,39 +492,57 @@ Pattern finds(std::string name, const std::string& word) {
 
 TEST(OwnMasks, ReplaceTheirMatchesBeforeTheBuiltInOnes) {
   const Encoder encoder = encoder_with("all", {finds("order", "ORD-")});
-  EXPECT_EQ(encoder.mask("ORD-17 of 3"), "<order><number> of <number>");
-  EXPECT_EQ(encoder.mask("ORD-ORD-"), "<order><order>");
-  EXPECT_EQ(encoder.mask("nothing"), "nothing");
+  EXPECT_EQ(*encoder.mask("ORD-17 of 3"), "<order><number> of <number>");
+  EXPECT_EQ(*encoder.mask("ORD-ORD-"), "<order><order>");
+  EXPECT_EQ(*encoder.mask("nothing"), "nothing");
 }
 
 TEST(OwnMasks, TheEarliestMatchWinsAndThenTheFirstMask) {
   const Encoder first =
       encoder_with("none", {finds("ab", "ab"), finds("abc", "abc"), finds("xa", "xa")});
-  EXPECT_EQ(first.mask("abc"), "<ab>c");
-  EXPECT_EQ(first.mask("xabc"), "<xa>bc");
+  EXPECT_EQ(*first.mask("abc"), "<ab>c");
+  EXPECT_EQ(*first.mask("xabc"), "<xa>bc");
   const Encoder second = encoder_with("none", {finds("abc", "abc"), finds("ab", "ab")});
-  EXPECT_EQ(second.mask("abc ab"), "<abc> <ab>");
+  EXPECT_EQ(*second.mask("abc ab"), "<abc> <ab>");
 }
 
 TEST(OwnMasks, TheirPlaceholdersCountAsWordsAndAreLeftAsTheyAre) {
   const Encoder encoder = encoder_with("all", {finds("host", "srv")});
-  EXPECT_EQ(encoder.mask("srv/5"), "<host>/<number>");
-  EXPECT_EQ(encoder.mask("<host>/5"), "<host>/<number>");
+  EXPECT_EQ(*encoder.mask("srv/5"), "<host>/<number>");
+  EXPECT_EQ(*encoder.mask("<host>/5"), "<host>/<number>");
 }
 
 TEST(OwnMasks, SeeTheTextAsItIsWritten) {
-  EXPECT_EQ(encoder_with("none", {finds("cafe", "caf\u00E9")}).mask("un caf\u00E9"), "un <cafe>");
+  EXPECT_EQ(*encoder_with("none", {finds("cafe", "caf\u00E9")}).mask("un caf\u00E9"), "un <cafe>");
 }
 
 TEST(OwnMasks, RangesThatMakeNoSenseAreNoMatch) {
   for (const Range range :
        {Range{0, 0}, Range{2, 1}, Range{0, 100}, Range{100, 200}, Range{3, 3}}) {
     const Pattern pattern{"bad", "?", [range](std::string_view, std::size_t) { return range; }};
-    EXPECT_EQ(encoder_with("none", {pattern}).mask("abcd"), "abcd");
+    EXPECT_EQ(*encoder_with("none", {pattern}).mask("abcd"), "abcd");
   }
   // One that ignores `from` and finds the beginning again and again.
   const Pattern stuck{"stuck", "?", [](std::string_view, std::size_t) { return Range{0, 1}; }};
-  EXPECT_EQ(encoder_with("none", {stuck}).mask("abcd"), "<stuck>bcd");
+  EXPECT_EQ(*encoder_with("none", {stuck}).mask("abcd"), "<stuck>bcd");
+}
+
+TEST(OwnMasks, OneThatFailsIsAnErrorAndNotAMissingMatch) {
+  for (const std::size_t good : {0, 1, 2}) {  // matches before it fails
+    Pattern failing = finds("x", "x");
+    failing.find = [good, find = failing.find](std::string_view text, std::size_t from) {
+      return from < 2 * good ? find(text, from) : std::nullopt;
+    };
+    const Encoder encoder = encoder_with("all", {finds("rare", "zebra"), failing});
+    const Status masking = encoder.mask("x x x x").status;
+    std::vector<float> vector(encoder.config().dimension, 7.0F);
+    for (const Status& status : {masking, encoder.encode("x x x x", vector)}) {
+      EXPECT_EQ(status.code, Error::bad_request);
+      EXPECT_EQ(status.pointer, "/text");
+      EXPECT_EQ(status.detail, "an own mask failed on this text");
+    }
+    EXPECT_EQ(vector, std::vector<float>(vector.size(), 7.0F)) << "written to";
+  }
 }
 
 TEST(OwnMasks, AreAskedAboutOnceAMatch) {
@@ -541,7 +559,7 @@ TEST(OwnMasks, AreAskedAboutOnceAMatch) {
   };
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "x ";
-  encoder_with("none", {counted, rare}).mask(text + "zebra");
+  *encoder_with("none", {counted, rare}).mask(text + "zebra");
   EXPECT_LE(*calls, 1000 + 1 + 2);
 }
 

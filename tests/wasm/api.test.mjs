@@ -203,7 +203,7 @@ test('settings are checked', async () => {
     [{ text: {}, dimension: 3 }, 'bad_config', '/text/dimension'],
     [{ text: { dimension: 64 }, dimension: 65 }, 'bad_config', '/dimension'],
     [{ text: {}, encoder: 'other' }, 'bad_config', '/encoder'],
-    [{ text: { ownMasks: [{ name: 'A', pattern: /x/ }] } }, 'bad_config', '/text/masks/own/0/name'],
+    [{ text: { ownMasks: [{ name: 'A', pattern: /x/ }] } }, 'bad_config', '/text/ownMasks/0/name'],
     [{ text: { ownMasks: [{ name: 'a', pattern: 'x' }] } }, 'bad_config', '/text/ownMasks/0/pattern'],
   ];
   for (const [config, code, pointer] of bad) {
@@ -259,6 +259,38 @@ test('exact keys merge before vectors are compared', async () => {
   assert.equal(cache.observe({ key: [0, 1], exactKey: '' }).slot, 2);
   assert.deepEqual(cache.slot(1).exactKeys, ['DGIA']);
   assert.deepEqual(cache.slot(2).exactKeys, ['']);
+  assert.equal(cache.observe({ key: [-1, 0], exactKey: '\u{1f600}' }).slot, 3);
+  assert.deepEqual(cache.slot(3).exactKeys, ['\u{1f600}']);
+});
+
+test('texts that UTF-8 cannot hold are refused where two would become one', async () => {
+  const cache = await Cache.create({ dimension: 2 });
+  const before = cache.save();
+  for (const half of ['\ud800', 'a\udc00b', '\udc00\ud800']) {
+    const item = { key: [1, 0], exactKey: half };
+    refuses(() => cache.observe(item), [0, 'bad_request', '/exactKey']);
+    refuses(() => cache.observeBatch([{ key: [0, 1] }, item]), [1, 'bad_request', '/exactKey']);
+    refuses(() => cache.setMetadata({ [half]: '' }), [0, 'bad_request', `/${half}`]);
+    refuses(() => cache.setMetadata({ name: half }), [0, 'bad_request', '/name']);
+  }
+  assert.deepEqual(cache.save(), before);
+});
+
+test('options that are no object are refused', async () => {
+  const cache = await Cache.create({ dimension: 2, keepSums: true });
+  cache.observe({ key: [1, 0] });
+  const before = cache.save();
+  for (const none of [null, 'all', 5]) {
+    await rejects(Cache.create({ dimension: 2 }, none), 'bad_request', '');
+    await rejects(Cache.load(before, none), 'bad_request', '');
+    await rejects(Encoder.create({}, none), 'bad_request', '');
+    refuses(() => cache.read([1, 0], none), [0, 'bad_request', '']);
+    refuses(() => cache.slots(none), [0, 'bad_request', '']);
+    refuses(() => cache.erase(1, none), [0, 'bad_request', '']);
+    refuses(() => cache.consolidate(none), [0, 'bad_request', '']);
+    refuses(() => cache.configure({ tau: 0.1 }, none), [0, 'bad_request', '']);
+  }
+  assert.deepEqual(cache.save(), before);
 });
 
 test('slots expire by the caller’s clock', async () => {

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Cache } from 'dpcache';
 import { inlineWasm } from 'dpcache/inline';
+import { runtime } from '../../wasm/dist/runtime.js';
 
 // An instance whose heap can be looked at.
 async function watched() {
@@ -89,6 +90,40 @@ test('large requests and replies are given back', async () => {
   const before = bytes();
   for (let i = 0; i < 30; i++) round();
   assert.equal(bytes(), before);
+});
+
+test('what a large request, reply or event took is given back after its call', async () => {
+  const { core } = await runtime();
+  const cache = await Cache.create({ dimension: 4096, tau: 0.4 });
+  const { trim } = core;
+  let trims = 0;
+  core.trim = () => {
+    trims++;
+    trim();
+  };
+  const trimsOf = (call) => {
+    trims = 0;
+    call();
+    return trims;
+  };
+  try {
+    const unit = (i) => Float32Array.from({ length: 4096 }, (_, j) => (j === i ? 1 : 0));
+    for (let i = 0; i < 512; i++) cache.observe({ key: unit(i) });
+    const few = [{ key: unit(0) }];
+    assert.equal(trimsOf(() => cache.observeBatch(few)), 0);
+    assert.equal(trimsOf(() => cache.slots({ limit: 10 })), 0);
+    assert.equal(trimsOf(() => cache.slots()), 1, 'a large reply');
+    assert.equal(trimsOf(() => cache.setMetadata({ name: 'x'.repeat(5e6) })), 1, 'a large request');
+    assert.equal(trimsOf(() => cache.setMetadata({})), 0);
+    cache.onEvent(() => {});
+    assert.equal(trimsOf(() => cache.observe(few[0])), 0);
+    // An event holds its item twice, in parts and as bytes: these are large where the request is not.
+    const some = Array.from({ length: 40 }, () => few[0]);
+    assert.equal(trimsOf(() => cache.observeBatch(some)), 1, 'large events');
+  } finally {
+    core.trim = trim;
+    cache.dispose();
+  }
 });
 
 test('what is disposed leaves no mask behind', () => {

@@ -88,6 +88,10 @@ describe('a cache in a worker', () => {
       loop.loop = loop;
       return c.observe({ key: [1, 2, 3], payload: loop });
     },
+    'an exact key that UTF-8 cannot hold': (c) => c.observe({ key: [1, 2, 3], exactKey: 'a\ud800' }),
+    'a name that UTF-8 cannot hold': (c) => c.setMetadata({ '\udc00': '' }),
+    'options that are none': (c) => c.slots(null),
+    'options that are text': (c) => c.consolidate('all'),
     'no item': (c) => c.observe(null),
     'a batch of good and bad items': (c) =>
       c.observeBatch([

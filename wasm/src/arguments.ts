@@ -113,6 +113,19 @@ export function toText(x: unknown, pointer: string): string {
   throw DpcacheError.at(pointer, `must be a string, not ${kindOf(x)}`);
 }
 
+/** A text that UTF-8 can hold: of others two would become one. */
+export function toUtf8Text(x: unknown, pointer: string): string {
+  const text = toText(x, pointer);
+  if (!/\p{Surrogate}/u.test(text)) return text;
+  throw DpcacheError.at(pointer, 'holds an unpaired surrogate');
+}
+
+/** The options of a call, which may be left out. */
+export function toOptions<T extends object>(options: T): T {
+  if (typeof options === 'object' && options !== null) return options;
+  throw DpcacheError.at('', `the options must be an object, not ${kindOf(options)}`);
+}
+
 /** Any Uint8Array, of which detached ones are refused. */
 export function toBytes(x: unknown, what: string): Uint8Array {
   if (isUint8Array(x)) {
@@ -160,7 +173,7 @@ export function prepareItem(item: Item): Prepared {
     key: text === undefined ? toFloats(key, '/key') : toText(text, '/text'),
     value: value === undefined ? nothing : toFloats(value, '/value'),
     payload: toPayload(payload),
-    exactKey: exactKey === undefined ? undefined : toText(exactKey, '/exactKey'),
+    exactKey: exactKey === undefined ? undefined : toUtf8Text(exactKey, '/exactKey'),
     time: time === undefined ? Date.now() : toInteger(time, '/time'),
     ttlMs: ttlMs === undefined ? undefined : toInteger(ttlMs, '/ttlMs'),
     encoder: encoder === undefined ? '' : toText(encoder, '/encoder'),
@@ -220,10 +233,7 @@ export interface PreparedOptions {
 }
 
 export function prepareOptions(options: QueryOptions): PreparedOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw DpcacheError.at('', `the options must be an object, not ${kindOf(options)}`);
-  }
-  const { k = 10, time, encoder } = options;
+  const { k = 10, time, encoder } = toOptions(options);
   if (toInteger(k, '/k') < 0) throw DpcacheError.at('/k', 'must not be negative');
   return {
     k: Math.min(k, 0xffffffff - 1),
@@ -250,7 +260,7 @@ export function writeItem(request: Request, item: Prepared): void {
   if (typeof item.payload === 'string') request.text(item.payload);
   else request.bytes(item.payload);
   request.maybeText(item.exactKey);
-  request.time(item.time);
+  request.number(item.time);
   request.maybe(item.ttlMs);
   request.text(item.encoder);
 }

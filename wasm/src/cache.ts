@@ -20,7 +20,8 @@ import {
   toBytes,
   toFloats,
   toInteger,
-  toText,
+  toOptions,
+  toUtf8Text,
   writeItem,
   writeKey,
   writeOptions,
@@ -95,7 +96,7 @@ export class Cache {
     checkObject(config, 'the config');
     const { text, ...settings } = config;
     const own = checkMasks(text?.ownMasks, '/text/ownMasks');
-    const open = await runtime(options.wasm);
+    const open = await runtime(toOptions(options).wasm);
     const full = text === undefined ? settings : await withText(settings, text, open, options);
     const json = configJson(full);
     return Cache.#make(open, own, open.core.createCache, (request) => request.text(json));
@@ -107,7 +108,7 @@ export class Cache {
    */
   static async load(bytes: Uint8Array, options: LoadOptions = {}): Promise<Cache> {
     const file = toBytes(bytes, 'a memory file');
-    const own = checkMasks(options.ownMasks, '/ownMasks');
+    const own = checkMasks(toOptions(options).ownMasks, '/ownMasks');
     const open = await runtime(options.wasm);
     // Meanwhile it may have been transferred.
     const write = (request: Request): void => request.bytes(toBytes(file, 'a memory file'));
@@ -205,7 +206,8 @@ export class Cache {
   }
 
   /** Slots with an id above `after`, ascending; `limit` of them, or all. */
-  slots({ after = 0, limit = Infinity }: { after?: number; limit?: number } = {}): Slot[] {
+  slots(options: { after?: number; limit?: number } = {}): Slot[] {
+    const { after = 0, limit = Infinity } = toOptions(options);
     if (toInteger(after, '/after') < 0) throw DpcacheError.at('/after', 'must not be negative');
     if (!(limit >= 0)) throw DpcacheError.at('/limit', 'must not be negative');
     const { core } = this.#open();
@@ -230,9 +232,9 @@ export class Cache {
   }
 
   /** Removes a slot; its id is never used again. `not_found`. */
-  erase(id: number, { time }: { time?: number } = {}): void {
+  erase(id: number, options: { time?: number } = {}): void {
     toInteger(id, '/slot');
-    const at = optionalTime(time);
+    const at = optionalTime(toOptions(options).time);
     this.#change(
       this.#open().core.erase,
       (request) => {
@@ -247,7 +249,8 @@ export class Cache {
    * Folds slots whose centroids are at least `similarity` alike (default 1 − threshold), the best pair
    * first: mends what noise has split. `bad_config`: the cache keeps no key sums (`keepSums`).
    */
-  consolidate({ similarity, time }: { similarity?: number; time?: number } = {}): Fold[] {
+  consolidate(options: { similarity?: number; time?: number } = {}): Fold[] {
+    const { similarity, time } = toOptions(options);
     if (similarity !== undefined && !Number.isFinite(similarity)) {
       throw DpcacheError.at('/similarity', 'must be a number in [-1, 1]');
     }
@@ -271,10 +274,10 @@ export class Cache {
    * Changes settings from here on; null takes one away. `bad_config`: out of range, or one that
    * cannot change (dimension, valueDimension, keyUpdate, valueUpdate, keepSums, encoder).
    */
-  configure(changes: ConfigChanges, { time }: { time?: number } = {}): void {
+  configure(changes: ConfigChanges, options: { time?: number } = {}): void {
     checkObject(changes, 'the changes');
     const json = configJson({ ...this.config, ...changes });
-    const at = optionalTime(time);
+    const at = optionalTime(toOptions(options).time);
     this.#change(
       this.#open().core.configure,
       (request) => {
@@ -337,7 +340,7 @@ export class Cache {
     const entries = Object.entries(metadata);
     for (const [name, value] of entries) {
       if (name.startsWith('dpcache.')) throw DpcacheError.at(`/${name}`, 'is a reserved name');
-      toText(value, `/${name}`);
+      for (const text of [name, value]) toUtf8Text(text, `/${name}`);
     }
     this.#call(
       this.#open().core.setMetadata,
@@ -448,7 +451,7 @@ export class Cache {
     const { core } = this.#held.runtime;
     const count = core.countEvents();
     if (count === 0) return;
-    reply.goOn(core.takeEvents());
+    reply.begin(core.takeEvents()); // longer than the answer, which stands in them too
     for (let i = 0; i < count; i++) this.#untold.push(readEvent(reply));
   }
 

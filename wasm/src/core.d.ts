@@ -47,8 +47,8 @@ export interface CoreOptions {
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ): object;
-  /** The masks of one's own: writes the first match's begin and end to `range`. */
-  find(pattern: number, text: number, length: number, from: number, range: number): void;
+  /** The masks of one's own: writes the first match's begin and end to `range`; false if it failed. */
+  find(pattern: number, text: number, length: number, from: number, range: number): boolean;
 }
 
 export default function createCore(options: CoreOptions): Promise<Core>;

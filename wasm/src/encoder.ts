@@ -1,5 +1,5 @@
 // The built-in encoder: from text to unit vector, without a model.
-import { toInteger, toText } from './arguments.js';
+import { toInteger, toOptions, toText } from './arguments.js';
 import { dispose } from './dispose.js';
 import { DpcacheError } from './errors.js';
 import { checkMasks } from './patterns.js';
@@ -63,7 +63,7 @@ export class Encoder {
     const own = checkMasks(config.ownMasks, '/ownMasks');
     toInteger(dimension, '/dimension');
     toInteger(seed, '/seed');
-    const open = await runtime(options.wasm);
+    const open = await runtime(toOptions(options).wasm);
     const { request } = open;
     request.begin();
     request.text(masks);

@@ -51,11 +51,11 @@ export class DpcacheError extends Error {
   }
 
   /** Of one or several items; `errors` must not be empty. */
-  static of(errors: readonly ItemError[]): DpcacheError {
+  static of(errors: readonly ItemError[], options?: ErrorOptions): DpcacheError {
     const first = errors[0] ?? { index: 0, code: 'bad_request', pointer: '', detail: '' };
     const where = first.pointer && ` (${first.pointer})`;
     const more = errors.length > 1 ? `, and ${errors.length - 1} more items` : '';
-    return new DpcacheError(first.code, `${first.detail}${where}${more}`, errors);
+    return new DpcacheError(first.code, `${first.detail}${where}${more}`, errors, options);
   }
 
   /** What was thrown, as our error; also that of another copy of this package. */

@@ -9,7 +9,6 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** The patterns of all encoders of an instance, by number. */
 export class Patterns {
   core!: Core;
-  request!: Request;
   readonly #patterns = new Map<number, RegExp>();
   #next = 0;
   // The text at hand, and the byte at which each of its UTF-16 units begins.
@@ -39,9 +38,10 @@ export class Patterns {
   /**
    * The library asks for the first match in text[from, length); (0, 0) stands for none. Of every
    * text it first asks for the match from 0. Nothing may be thrown through it, which would leave it
-   * as it stands: a RegExp can, for a text so long that its backtracking finds no room.
+   * as it stands: a RegExp can, for a text so long that its backtracking finds no room. The answer
+   * to that is false.
    */
-  find(number: number, text: number, length: number, from: number, range: number): void {
+  find(number: number, text: number, length: number, from: number, range: number): boolean {
     let [begin, end] = [0, 0];
     try {
       // The library's addresses are signed here.
@@ -50,21 +50,19 @@ export class Patterns {
       if (pattern) [begin, end] = this.#match(pattern, from >>> 0);
     } catch (error) {
       this.#failure ??= error;
-      this.request.spoil();
+      return false;
     }
     const view = new DataView(this.core.HEAPU8.buffer);
     view.setUint32(range >>> 0, begin, true);
     view.setUint32((range >>> 0) + 4, end, true);
+    return true;
   }
 
-  /** What went wrong in find() since this was asked last. */
-  takeFailure(): DpcacheError | undefined {
-    const cause = this.#failure;
-    if (cause === undefined) return undefined;
+  /** What was thrown first in find() since this was asked last. */
+  takeFailure(): unknown {
+    const failure = this.#failure;
     this.#failure = undefined;
-    const detail = `a mask of one's own failed: ${String(cause)}`;
-    const errors = [{ index: 0, code: 'bad_request', pointer: '/text', detail } as const];
-    return new DpcacheError('bad_request', detail, errors, { cause });
+    return failure;
   }
 
   #match(pattern: RegExp, from: number): [number, number] {

@@ -36,7 +36,6 @@ export class Runtime {
     });
     const runtime = new Runtime(core, patterns);
     patterns.core = core;
-    patterns.request = runtime.request;
     return runtime;
   }
 
@@ -56,8 +55,6 @@ export class Runtime {
       this.#broken = new DpcacheError('full', detail, undefined, { cause });
       throw this.#broken;
     }
-    const failure = this.patterns.takeFailure();
-    if (failure) throw failure;
     const { reply } = this;
     reply.begin(address);
     const errors = reply.number();
@@ -87,11 +84,13 @@ export class Runtime {
     for (; count > 0; count--) {
       const index = reply.number();
       const code = reply.text() as ErrorCode;
-      const pointer = reply.text();
+      // Here they stand beside the masks, not among them.
+      const pointer = reply.text().replace(/^\/masks\/own\b/, '/own_masks');
       const detail = reply.text();
       errors.push({ index, code, pointer: camel(pointer), detail: camelDetail(detail, pointer) });
     }
-    throw DpcacheError.of(errors);
+    const cause = this.patterns.takeFailure();
+    throw DpcacheError.of(errors, cause === undefined ? undefined : { cause });
   }
 }
 

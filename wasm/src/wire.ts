@@ -12,9 +12,6 @@ const lengthOf = Object.getOwnPropertyDescriptor(typedArray, 'length')?.get as (
   this: ArrayBufferView,
 ) => number;
 
-// Milliseconds that the library refuses.
-const noTime = 2 ** 60;
-
 // No larger request or reply is kept after a call.
 const keptCells = 1 << 17;
 const mostCells = 2 ** 29; // 4 GiB
@@ -25,7 +22,6 @@ export class Request {
   #base = 0; // the first cell
   #at = 0;
   #end = 0;
-  #time = -1; // the cell of the last item's time, from the first one
 
   constructor(core: Core) {
     this.#core = core;
@@ -33,7 +29,6 @@ export class Request {
 
   /** Starts a request of about this many cells. */
   begin(cells = 64): void {
-    this.#time = -1;
     this.#at = this.#base;
     this.#need(cells);
   }
@@ -46,17 +41,6 @@ export class Request {
   /** A number, or none. */
   maybe(x: number | null | undefined): void {
     this.number(x ?? NaN);
-  }
-
-  /** When an item came. */
-  time(x: number): void {
-    this.number(x);
-    this.#time = this.#at - 1 - this.#base;
-  }
-
-  /** While the library reads the texts: the last item becomes one that it refuses. */
-  spoil(): void {
-    if (this.#time >= 0) this.#core.HEAPF64[this.#base + this.#time] = noTime;
   }
 
   floats(values: Float32Array): void {
@@ -117,20 +101,12 @@ export class Reply {
   readonly #core: Core;
   #at = 0;
   #begin = 0;
-  #before = 0; // cells that were read of another part of this answer
 
   constructor(core: Core) {
     this.#core = core;
   }
 
   begin(address: number): void {
-    this.#before = 0;
-    this.#at = this.#begin = address / 8;
-  }
-
-  /** Goes on with another part of the same answer. */
-  goOn(address: number): void {
-    this.#before += this.#at - this.#begin;
     this.#at = this.#begin = address / 8;
   }
 
@@ -180,7 +156,7 @@ export class Reply {
   }
 
   get large(): boolean {
-    return this.#before + this.#at - this.#begin > keptCells;
+    return this.#at - this.#begin > keptCells;
   }
 
   #skip(): number {

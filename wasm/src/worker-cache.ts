@@ -8,6 +8,7 @@ import {
   prepareQuery,
   toBytes,
   toFloats,
+  toOptions,
   toText,
 } from './arguments.js';
 import { asyncDispose } from './async-dispose.js';
@@ -40,6 +41,7 @@ import {
   plainConfig,
   plainEncoder,
   plainMasks,
+  plainOptions,
   type TransferOption,
 } from './worker-parcel.js';
 
@@ -71,7 +73,7 @@ async function make<T>(
   start: () => WorkerLike,
   call: (held: Held, wasm: SentWasm | undefined) => Promise<T>,
 ): Promise<{ held: Held; result: T }> {
-  const link = linkTo(options.worker, start);
+  const link = linkTo(toOptions(options).worker, start);
   const held = { link, target: link.newTarget() };
   try {
     const wasm = options.wasm === undefined ? undefined : await sentWasm(options.wasm);
@@ -102,7 +104,7 @@ export async function makeLoaded(
 ): Promise<Held> {
   const parcel = new Parcel(options);
   const sent = parcel.array(toBytes(bytes, 'a memory file'));
-  const ownMasks = plainMasks(options.ownMasks);
+  const ownMasks = plainMasks(toOptions(options).ownMasks);
   const { held } = await make(options, start, ({ link, target }, wasm) =>
     link.call(target, 'load', [sent, ownMasks, wasm], parcel.buffers),
   );
@@ -179,7 +181,7 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
   }
 
   async slots(options?: { after?: number; limit?: number }): Promise<Slot[]> {
-    return this.#call('slots', [options && { ...options }]);
+    return this.#call('slots', [plainOptions(options)]);
   }
 
   async size(): Promise<number> {
@@ -187,17 +189,17 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
   }
 
   async erase(id: number, options?: { time?: number }): Promise<void> {
-    return this.#change('erase', [id, options && { ...options }]);
+    return this.#change('erase', [id, plainOptions(options)]);
   }
 
   async consolidate(options?: { similarity?: number; time?: number }): Promise<Fold[]> {
-    return this.#change('consolidate', [options && { ...options }]);
+    return this.#change('consolidate', [plainOptions(options)]);
   }
 
   async configure(changes: ConfigChanges, options?: { time?: number }): Promise<void> {
     checkObject(changes, 'the changes');
     const plain = plainConfig(changes as Config) as ConfigChanges;
-    return this.#change('configure', [plain, options && { ...options }]);
+    return this.#change('configure', [plain, plainOptions(options)]);
   }
 
   async config(): Promise<FullConfig> {

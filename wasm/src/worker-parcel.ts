@@ -1,5 +1,5 @@
 // The arguments of one call on their way to a worker: checked, plain, and with buffers to transfer.
-import type { Prepared, PreparedQuery } from './arguments.js';
+import { toOptions, type Prepared, type PreparedQuery } from './arguments.js';
 import { copyOf } from './copy.js';
 import { DpcacheError, type ItemError } from './errors.js';
 import type { Config, EncoderConfig, OwnMask } from './types.js';
@@ -73,6 +73,10 @@ export function isRefused<T extends object>(
 }
 
 // Plain copies: the reactive objects of frameworks are proxies, which cannot be sent.
+export function plainOptions<T extends object>(options: T | undefined): T | undefined {
+  return options === undefined ? undefined : { ...toOptions(options) };
+}
+
 export function plainConfig(config: Config): Config {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) return config;
   const plain = { ...config };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,14 +22,15 @@ struct Range {
   std::size_t end = 0;
 };
 
-// A caller's own mask. `find` returns the first match at or after `from`, or an empty range; it
-// must depend on its arguments alone. `source` (the pattern's text) goes into the encoder id,
+// A caller's own mask. `find` returns the first match at or after `from`, or an empty range, or
+// nullopt if it failed (as an engine can that runs out of stack); it must depend on its arguments
+// alone. `source` (the pattern's text) goes into the encoder id,
 // hashed: two memories with other patterns do not mix. Own patterns are outside the promise of the
 // same bits everywhere, because their engine (RE2 natively, RegExp in JavaScript) is the caller's.
 struct Pattern {
   std::string name;  // [a-z][a-z0-9_]*, stands in the masked text as <name>
   std::string source;
-  std::function<Range(std::string_view text, std::size_t from)> find;
+  std::function<std::optional<Range>(std::string_view text, std::size_t from)> find;
 };
 
 // Which varying parts of a text are replaced by a name before it is encoded, e.g. <number>.
@@ -92,11 +94,13 @@ class Encoder {
 
   // Writes the unit vector of `text` to `out` (length: dimension; else bad_shape). Linear time.
   // Allocates nothing for ASCII text without own masks. Other text is decomposed into a buffer:
-  // about its own size as a rule, six times that for hostile bytes.
+  // about its own size as a rule, six times that for hostile bytes. bad_request: an own mask
+  // failed.
   Status encode(std::string_view text, std::span<float> out) const;
   // What encode sees: the text in canonical decomposition, with its masked parts replaced by their
   // names. Two texts that give the same have the same vector, which is also that of the result.
-  std::string mask(std::string_view text) const;
+  // bad_request: an own mask failed.
+  Result<std::string> mask(std::string_view text) const;
 
  private:
   EncoderConfig config_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,12 +89,18 @@ std::uint64_t hash_patterns(const std::vector<Pattern>& own) {
 
 // Replaces the matches of the caller's patterns: the first match, then the next behind it. Where
 // two begin at one place, the pattern that comes first wins.
-std::string replace_own(std::string_view text, const std::vector<Pattern>& own) {
+Result<std::string> replace_own(std::string_view text, const std::vector<Pattern>& own) {
   const auto found = [](Range range, std::size_t from, std::size_t size) {
     return range.begin >= from && range.begin < range.end && range.end <= size;
   };
   std::vector<Range> next(own.size());
-  for (std::size_t i = 0; i < own.size(); ++i) next[i] = own[i].find(text, 0);
+  bool failed = false;
+  const auto find = [&](std::size_t i, std::size_t from) {
+    const std::optional<Range> match = own[i].find(text, from);
+    failed |= !match;
+    next[i] = match.value_or(Range{});
+  };
+  for (std::size_t i = 0; i < own.size(); ++i) find(i, 0);
   std::string out;
   std::size_t at = 0;
   for (;;) {
@@ -101,13 +108,16 @@ std::string replace_own(std::string_view text, const std::vector<Pattern>& own) 
     Range match{text.size(), text.size()};
     for (std::size_t i = 0; i < own.size(); ++i) {
       // An earlier match may have taken the beginning of this one.
-      if (next[i].begin < next[i].end && next[i].begin < at) next[i] = own[i].find(text, at);
+      if (next[i].begin < next[i].end && next[i].begin < at) find(i, at);
       if (!found(next[i], at, text.size())) {
         next[i] = {};
       } else if (best == nullptr || next[i].begin < match.begin) {
         best = &own[i];
         match = next[i];
       }
+    }
+    if (failed) {
+      return Status{Error::bad_request, 0, "/text", "an own mask failed on this text"};
     }
     out.append(text, at, match.begin - at);
     if (best == nullptr) return out;
@@ -130,18 +140,20 @@ class Writer final : public text::TextSink {
   std::string& out_;
 };
 
-// The text behind own patterns and decomposition: `text` itself where neither has anything to do.
-std::string_view prepare(std::string_view text, const std::vector<Pattern>& own,
-                         std::string& buffer) {
+// Takes `text` behind own patterns and decomposition; it stays itself where neither has anything to
+// do.
+Status prepare(std::string_view& text, const std::vector<Pattern>& own, std::string& buffer) {
   if (!own.empty()) {
-    buffer = replace_own(text, own);
+    Result<std::string> replaced = replace_own(text, own);
+    if (!replaced) return replaced.status;
+    buffer = std::move(*replaced);
     text = buffer;
   }
   if (!text::is_ascii(text)) {
     buffer = text::decomposed(text);
     text = buffer;
   }
-  return text;
+  return {};
 }
 
 // Reads " name=value" off the front of `text`.
@@ -228,7 +240,7 @@ Status Encoder::encode(std::string_view text, std::span<float> out) const {
   std::memset(sums.data(), 0, sums.size_bytes());
 
   std::string buffer;
-  text = prepare(text, config_.masks.own, buffer);
+  if (Status status = prepare(text, config_.masks.own, buffer); !status) return status;
   text::Features features(text, config_.seed, sums);
   text::scan(text, mask_bits(config_.masks), own_names_, features);
   if (!features.finish()) sums[0] = 1.0F;
@@ -237,9 +249,9 @@ Status Encoder::encode(std::string_view text, std::span<float> out) const {
   return {};
 }
 
-std::string Encoder::mask(std::string_view text) const {
+Result<std::string> Encoder::mask(std::string_view text) const {
   std::string buffer;
-  text = prepare(text, config_.masks.own, buffer);
+  if (Status status = prepare(text, config_.masks.own, buffer); !status) return status;
   std::string out;
   out.reserve(text.size());
   Writer writer(text, out);

@@ -1,0 +1,28 @@
+// The canonical bytes of an event in memory that is used again and again.
+#ifndef DPCACHE_SRC_EVENT_BYTES_H_
+#define DPCACHE_SRC_EVENT_BYTES_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dpcache/event.h"
+
+namespace dpcache {
+
+// At most so many bytes has an event; for a config's those of its JSON come on top.
+inline std::size_t most_bytes(const Event& event) noexcept {
+  constexpr std::size_t kFields = 128;  // all that have a fixed length: 115
+  const Item& item = event.item;
+  const Decision& decision = event.decision;
+  return kFields + item.payload.size() + (item.exact_key ? item.exact_key->size() : 0) +
+         sizeof(float) * (item.key.size() + item.value.size()) +
+         sizeof(SlotId) * (decision.evicted.size() + 2 * decision.folded.size());
+}
+
+// What encode() appends, written to the front of `buffer`, which grows where it must.
+std::span<const std::byte> encode_into(const Event& event, std::vector<std::byte>& buffer);
+
+}  // namespace dpcache
+
+#endif  // DPCACHE_SRC_EVENT_BYTES_H_
