@@ -31,10 +31,10 @@ Reply events;  // of the call at hand, for a cache that is listened to
 std::uint64_t event_count = 0;
 std::vector<std::byte> file;  // of the last save, until JavaScript has copied it
 
-using Address = std::uintptr_t;
+using Address = double;  // an integer above 2 GiB would arrive in JavaScript as a negative one
 
 Address address(const void* pointer) {
-  return reinterpret_cast<Address>(pointer);
+  return static_cast<Address>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
 // Things by handle.
@@ -120,17 +120,20 @@ void write(Reply& out, std::span<const Fold> folds) {
 }
 
 void write(Reply& out, const Decision& decision) {
-  out.number(decision.action == Action::merge ? 1.0 : 0.0);
-  out.count(decision.slot);
-  out.number(decision.novelty);
-  out.number(decision.threshold);
-  out.number(decision.gate);
-  out.number(decision.similarity);
-  out.number(decision.nearest ? static_cast<double>(decision.nearest->slot) : kNone);
-  out.number(decision.nearest ? decision.nearest->similarity : kNone);
-  out.number(decision.surprise);
-  out.maybe(decision.budget);
-  out.count(decision.evicted.size());
+  const double cells[] = {
+      decision.action == Action::merge ? 1.0 : 0.0,
+      static_cast<double>(decision.slot),
+      decision.novelty,
+      decision.threshold,
+      decision.gate,
+      decision.similarity,
+      decision.nearest ? static_cast<double>(decision.nearest->slot) : kNone,
+      decision.nearest ? decision.nearest->similarity : kNone,
+      decision.surprise,
+      decision.budget ? static_cast<double>(*decision.budget) : kNone,
+      static_cast<double>(decision.evicted.size()),
+  };
+  out.numbers(cells);
   for (const SlotId id : decision.evicted) out.count(id);
   write(out, decision.folded);
 }
@@ -523,7 +526,7 @@ Address save(std::uint32_t handle) {
   if (probe == nullptr) return refuse({Error::full, 0, "", "there is no memory for the file"});
   file = cache.save();
   accept();
-  reply.count(address(file.data()));
+  reply.number(address(file.data()));
   reply.count(file.size());
   return answer();
 }

@@ -3,3 +3,11 @@
 addToLibrary({
   $getTypeName: (type) => `type ${type}`,
 });
+
+// How embind calls a function of the module: as it stands in the table. Embind's own way goes through
+// a list of arguments, to make an address above 2 GiB positive; the addresses that we answer with are
+// doubles.
+addToLibrary({
+  $getDynCaller__deps: ['$getWasmTableEntry'],
+  $getDynCaller: (signature, pointer) => getWasmTableEntry(pointer),
+});

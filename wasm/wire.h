@@ -96,6 +96,7 @@ class Reply {
   void number(double x) { cells_.push_back(x); }
   void count(std::uint64_t n) { number(static_cast<double>(n)); }
   void time(std::int64_t t) { number(static_cast<double>(t)); }
+  void numbers(std::span<const double> x) { append(x.data(), x.size_bytes()); }
   template <class T>
   void maybe(const std::optional<T>& x) {
     number(x ? static_cast<double>(*x) : kNone);

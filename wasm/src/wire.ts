@@ -19,23 +19,26 @@ const mostCells = 2 ** 29; // 4 GiB
 /** Writes the arguments of one call. Nothing here runs a user's code: arguments are checked before. */
 export class Request {
   readonly #core: Core;
+  #cells: Float64Array; // the heap, until it grows
   #base = 0; // the first cell
   #at = 0;
   #end = 0;
 
   constructor(core: Core) {
     this.#core = core;
+    this.#cells = core.HEAPF64;
   }
 
   /** Starts a request of about this many cells. */
   begin(cells = 64): void {
+    this.#cells = this.#core.HEAPF64;
     this.#at = this.#base;
     this.#need(cells);
   }
 
   number(x: number): void {
     if (this.#at === this.#end) this.#need(1);
-    this.#core.HEAPF64[this.#at++] = x;
+    this.#cells[this.#at++] = x;
   }
 
   /** A number, or none. */
@@ -45,8 +48,9 @@ export class Request {
 
   floats(values: Float32Array): void {
     const count = lengthOf.call(values);
+    if (count === 0) return this.number(0);
     this.#need(1 + ((count + 1) >> 1));
-    this.#core.HEAPF64[this.#at] = count;
+    this.#cells[this.#at] = count;
     this.#core.HEAPF32.set(values, (this.#at + 1) * 2);
     this.#at += 1 + ((count + 1) >> 1);
   }
@@ -54,7 +58,7 @@ export class Request {
   bytes(bytes: Uint8Array): void {
     const count = lengthOf.call(bytes);
     this.#need(1 + Math.ceil(count / 8));
-    this.#core.HEAPF64[this.#at] = count;
+    this.#cells[this.#at] = count;
     this.#core.HEAPU8.set(bytes, (this.#at + 1) * 8);
     this.#at += 1 + Math.ceil(count / 8);
   }
@@ -65,7 +69,7 @@ export class Request {
     const begin = (this.#at + 1) * 8;
     const heap = this.#core.HEAPU8;
     const { written } = encoder.encodeInto(text, heap.subarray(begin, begin + text.length * 3));
-    this.#core.HEAPF64[this.#at] = written;
+    this.#cells[this.#at] = written;
     this.#at += 1 + Math.ceil(written / 8);
   }
 
@@ -90,6 +94,7 @@ export class Request {
     const size = Math.min(wanted, Math.max(mostCells, used + cells));
     const address = size > mostCells ? 0 : this.#core.reserve(size);
     if (address === 0) throw new DpcacheError('full', 'there is no memory for the arguments');
+    this.#cells = this.#core.HEAPF64;
     this.#base = address / 8;
     this.#at = this.#base + used;
     this.#end = this.#base + size;
@@ -99,19 +104,22 @@ export class Request {
 /** Reads the answer of one call. What it returns are copies. */
 export class Reply {
   readonly #core: Core;
+  #cells: Float64Array; // the heap, which stays while an answer is read
   #at = 0;
   #begin = 0;
 
   constructor(core: Core) {
     this.#core = core;
+    this.#cells = core.HEAPF64;
   }
 
   begin(address: number): void {
+    this.#cells = this.#core.HEAPF64;
     this.#at = this.#begin = address / 8;
   }
 
   number(): number {
-    return this.#core.HEAPF64[this.#at++] as number;
+    return this.#cells[this.#at++] as number;
   }
 
   maybe(): number | null {
@@ -144,7 +152,7 @@ export class Reply {
   }
 
   maybeText(): string | null {
-    if (this.#core.HEAPF64[this.#at] !== -1) return this.text();
+    if (this.#cells[this.#at] !== -1) return this.text();
     this.#at++;
     return null;
   }
