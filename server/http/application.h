@@ -21,8 +21,8 @@ struct Request {
   std::string target;  // as it was sent: path and query, percent-encoded
   Headers headers;     // names in lower case
   std::string body;
-  std::string remote;  // the peer's address, without its port
-  std::string id;      // of the request, for logs: the client's X-Request-Id if it is sane, or new
+  std::string remote;   // the peer's address, without its port
+  std::string id;       // of the request, for logs: the client's X-Request-Id if it is sane, or new
   bool secure = false;  // by TLS
   // True when the client has gone: what has not begun need not be done.
   std::shared_ptr<const std::atomic<bool>> gone;
@@ -36,9 +36,9 @@ struct Request {
   }
 };
 
-// The parts of a response that has no known end, e.g. server-sent events. Asked for the next part, it
-// calls back once, now or later, on any thread: with bytes, or with nothing at its end. It is destroyed
-// when the client has gone, also while it owes a call, which may then come or not.
+// The parts of a response that has no known end, e.g. server-sent events. Asked for the next part,
+// it calls back once, now or later, on any thread: with bytes, or with nothing at its end. It is
+// destroyed when the client has gone, also while it owes a call, which may then come or not.
 using NextPart = std::function<void(std::function<void(std::optional<std::string>)>)>;
 
 struct Response {
@@ -57,7 +57,7 @@ class Application {
 
   // When the header is complete, before the body is read.
   struct Admission {
-    std::uint64_t body_limit = 0;      // a larger body is refused
+    std::uint64_t body_limit = 0;     // a larger body is refused
     std::optional<Response> refusal;  // the answer, whatever the body says
   };
   virtual Admission admit(const Request& head) = 0;

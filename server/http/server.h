@@ -22,18 +22,19 @@ struct HttpOptions {
   std::string tls_key;
   std::size_t max_header = 16 << 10;  // bytes
   std::size_t max_connections = 16384;
-  std::chrono::milliseconds header_timeout{10'000};  // from the first byte, or the end of TLS' handshake
-  std::chrono::milliseconds body_timeout{30'000};    // without progress
-  std::chrono::milliseconds write_timeout{30'000};   // without progress
-  std::chrono::milliseconds idle_timeout{75'000};    // between two requests
+  std::chrono::milliseconds header_timeout{
+      10'000};  // from the first byte, or the end of TLS' handshake
+  std::chrono::milliseconds body_timeout{30'000};   // without progress
+  std::chrono::milliseconds write_timeout{30'000};  // without progress
+  std::chrono::milliseconds idle_timeout{75'000};   // between two requests
 };
 
-// Thread rule: stop() may be called from any thread, also from a signal handler's thread; the rest from
-// one.
+// Thread rule: stop() may be called from any thread, also from a signal handler's thread; the rest
+// from one.
 class HttpServer {
  public:
-  // Listens. std::runtime_error: the address cannot be had, or a file of TLS cannot be used; the text
-  // says which and what to do.
+  // Listens. std::runtime_error: the address cannot be had, or a file of TLS cannot be used; the
+  // text says which and what to do.
   HttpServer(HttpOptions options, Application& application);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -42,8 +43,8 @@ class HttpServer {
   std::uint16_t port() const noexcept;  // where it listens
   // Serves until stop(), on this thread and the others of `threads`.
   void run();
-  // Takes no more connections, lets the requests under way end, at most for `patience`, and makes run()
-  // return. Idle connections are closed at once.
+  // Takes no more connections, lets the requests under way end, at most for `patience`, and makes
+  // run() return. Idle connections are closed at once.
   void stop(std::chrono::milliseconds patience);
   std::size_t connections() const noexcept;
 

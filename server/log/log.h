@@ -45,8 +45,8 @@ class Log {
   // Hands over committed entries behind `after`, in order. Throws std::runtime_error if the log is
   // damaged or cannot be read.
   virtual void read(Partition partition, Position after, const Sink& sink) = 0;
-  // The first and last position there are; last is 0 if there never was any, and first is last + 1 if
-  // all are trimmed.
+  // The first and last position there are; last is 0 if there never was any, and first is last + 1
+  // if all are trimmed.
   struct Range {
     Position first = 1;
     Position last = 0;

@@ -1,4 +1,5 @@
-// Where the memory files of a server's caches are kept: to start from, so that the log can be short.
+// Where the memory files of a server's caches are kept: to start from, so that the log can be
+// short.
 #ifndef DPCACHE_SERVER_LOG_SNAPSHOTS_H_
 #define DPCACHE_SERVER_LOG_SNAPSHOTS_H_
 
@@ -27,8 +28,8 @@ class SnapshotBytes {
   virtual std::span<const std::byte> bytes() const = 0;
 };
 
-// Thread rule: calls on different caches may run together. Errors: std::runtime_error with a sentence
-// that names the file; std::system_error with ENOSPC or EDQUOT where there is no space.
+// Thread rule: calls on different caches may run together. Errors: std::runtime_error with a
+// sentence that names the file; std::system_error with ENOSPC or EDQUOT where there is no space.
 class Snapshots {
  public:
   Snapshots() = default;
@@ -36,7 +37,8 @@ class Snapshots {
   Snapshots& operator=(const Snapshots&) = delete;
   virtual ~Snapshots() = default;
 
-  // Stores one; when this returns, it is on the disk whole. After an error or a crash it is not there.
+  // Stores one; when this returns, it is on the disk whole. After an error or a crash it is not
+  // there.
   virtual void put(const std::string& cache, Position position,
                    std::span<const std::byte> bytes) = 0;
   // All that are there, by cache, the newest first. Half-written ones are removed.
