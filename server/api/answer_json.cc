@@ -1,0 +1,186 @@
+// Answers, field by field.
+#include "api/answer_json.h"
+
+#include <simdjson.h>
+
+namespace dpcache::server {
+
+namespace {
+
+void write_ids(JsonWriter& json, const std::vector<SlotId>& ids) {
+  json.begin_array();
+  for (const SlotId id : ids) json.number(id);
+  json.end_array();
+}
+
+void write_folds(JsonWriter& json, const std::vector<Fold>& folds) {
+  json.begin_array();
+  for (const Fold& fold : folds) {
+    json.begin_object();
+    json.name("slot").number(fold.slot);
+    json.name("into").number(fold.into);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+template <class T>
+void write_maybe(JsonWriter& json, const std::optional<T>& value) {
+  if (value) {
+    json.number(*value);
+  } else {
+    json.null();
+  }
+}
+
+std::string hex(std::uint64_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[number >> shift & 15U];
+  return text;
+}
+
+bool is_json(std::string_view text) {
+  static thread_local simdjson::dom::parser parser;
+  return parser.parse(simdjson::padded_string(text)).error() == simdjson::SUCCESS;
+}
+
+const char* name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::observe:
+      return "observe";
+    case EventKind::erase:
+      return "erase";
+    case EventKind::expire:
+      return "expire";
+    case EventKind::consolidate:
+      return "consolidate";
+    case EventKind::config:
+      return "config";
+  }
+  return "";
+}
+
+}  // namespace
+
+void write(JsonWriter& json, const Match& match) {
+  json.begin_object();
+  json.name("slot").number(match.slot);
+  json.name("similarity").number(match.similarity);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Decision& decision) {
+  json.begin_object();
+  json.name("action").text(decision.action == Action::merge ? "merge" : "allocate");
+  json.name("slot").number(decision.slot);
+  json.name("novelty").number(decision.novelty);
+  json.name("threshold").number(decision.threshold);
+  json.name("gate").number(decision.gate);
+  json.name("similarity").number(decision.similarity);
+  json.name("nearest");
+  if (decision.nearest) {
+    write(json, *decision.nearest);
+  } else {
+    json.null();
+  }
+  json.name("evicted");
+  write_ids(json, decision.evicted);
+  json.name("folded");
+  write_folds(json, decision.folded);
+  json.name("surprise").number(decision.surprise);
+  json.name("budget");
+  write_maybe(json, decision.budget);
+  json.end_object();
+}
+
+void write_payload(JsonWriter& json, std::string_view payload) {
+  if (payload.empty()) {
+    json.null();
+  } else if (is_json(payload)) {
+    json.raw(payload);
+  } else {
+    json.text(payload);
+  }
+}
+
+void write_verdict(JsonWriter& json, float threshold, bool empty, float similarity) {
+  const float novelty = empty ? 1.0F : 1.0F - similarity;
+  json.name("action").text(empty || novelty > threshold ? "allocate" : "merge");
+  json.name("novelty").number(novelty);
+  json.name("threshold").number(threshold);
+}
+
+void write(JsonWriter& json, const Slot& slot, bool keys) {
+  json.begin_object();
+  json.name("id").number(slot.id);
+  if (keys) json.name("key").floats(slot.key);
+  if (!slot.value.empty()) json.name("value").floats(slot.value);
+  json.name("payload");
+  write_payload(json, slot.payload);
+  json.name("exact_keys").begin_array();
+  for (const std::string_view key : slot.exact_keys) json.text(key);
+  json.end_array();
+  json.name("usage").number(slot.usage);
+  json.name("count").number(slot.count);
+  json.name("first_time").number(slot.first_time);
+  json.name("last_time").number(slot.last_time);
+  json.name("expires");
+  write_maybe(json, slot.expires);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Stats& stats) {
+  json.begin_object();
+  json.name("slots").number(stats.slots);
+  json.name("items").number(stats.items);
+  json.name("allocations").number(stats.allocations);
+  json.name("merges").number(stats.merges);
+  json.name("evictions").number(stats.evictions);
+  json.name("folds").number(stats.folds);
+  json.name("expirations").number(stats.expirations);
+  json.name("erasures").number(stats.erasures);
+  json.name("next_id").number(stats.next_id);
+  json.name("seq").number(stats.seq);
+  json.name("state_hash").text(hex(stats.state_hash));
+  json.name("surprise").number(stats.surprise);
+  json.name("budget");
+  write_maybe(json, stats.budget);
+  json.name("bytes").number(stats.bytes);
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Event& event) {
+  json.begin_object();
+  json.name("seq").number(event.seq);
+  json.name("kind").text(name_of(event.kind));
+  json.name("time").number(event.time);
+  if (event.kind == EventKind::observe) {
+    json.name("item").begin_object();
+    json.name("key").floats(event.item.key);
+    if (!event.item.value.empty()) json.name("value").floats(event.item.value);
+    json.name("payload");
+    write_payload(json, event.item.payload);
+    json.name("exact_key");
+    if (event.item.exact_key) {
+      json.text(*event.item.exact_key);
+    } else {
+      json.null();
+    }
+    json.name("ttl_ms");
+    write_maybe(json, event.item.ttl_ms);
+    json.end_object();
+    json.name("decision");
+    write(json, event.decision);
+  } else if (event.config) {
+    json.name("config").raw(to_json(*event.config));
+  } else {
+    json.name("removed");
+    write_ids(json, event.decision.evicted);
+    json.name("folded");
+    write_folds(json, event.decision.folded);
+  }
+  json.end_object();
+}
+
+}  // namespace dpcache::server

@@ -1,0 +1,27 @@
+// Small bodies: configs and options, as JSON.
+#ifndef DPCACHE_SERVER_API_CONFIG_BODY_H_
+#define DPCACHE_SERVER_API_CONFIG_BODY_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dpcache/config.h"
+#include "service/settings.h"
+
+namespace dpcache::server {
+
+struct SentConfig {
+  Config config;
+  std::optional<Settings> settings;
+};
+
+// A config with the server's own settings among it: "durability", and "text" instead of an
+// encoder's id: {"dimension", "seed", "masks"}, or true. bad_config, bad_request.
+Result<SentConfig> read_config(std::string_view body);
+// {"similarity": .9}, or nothing. bad_request.
+Result<std::optional<float>> read_similarity(std::string_view body);
+
+}  // namespace dpcache::server
+
+#endif  // DPCACHE_SERVER_API_CONFIG_BODY_H_

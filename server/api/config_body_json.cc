@@ -1,0 +1,99 @@
+// Configs, by nlohmann/json: they are small and rare.
+#include <nlohmann/json.hpp>
+
+#include "api/config_body.h"
+#include "dpcache/text.h"
+
+namespace dpcache::server {
+
+namespace {
+
+using nlohmann::json;
+
+Status bad(std::string pointer, std::string detail, Error code = Error::bad_config) {
+  return {code, 0, std::move(pointer), std::move(detail)};
+}
+
+Result<EncoderConfig> read_encoder(const json& text) {
+  EncoderConfig config;
+  config.masks = Masks::all();
+  if (text.is_boolean() && text.get<bool>()) return config;
+  if (!text.is_object()) return bad("/text", "must be true, or an object");
+  for (const auto& [name, value] : text.items()) {
+    if (name == "dimension" && value.is_number_unsigned() && value.get<std::uint64_t>() <= 65536) {
+      config.dimension = value.get<std::uint32_t>();
+    } else if (name == "seed" && value.is_number_unsigned()) {
+      config.seed = value.get<std::uint64_t>();
+    } else if (name == "masks" && value.is_string()) {
+      auto masks = Masks::parse(value.get<std::string>());
+      if (!masks) return bad("/text/masks", masks.status.detail);
+      config.masks = std::move(*masks);
+    } else {
+      return bad("/text/" + name, "there is no such setting, or its type is wrong");
+    }
+  }
+  return config;
+}
+
+// The encoder's id, dimension and tau, where none are given.
+Status take_text(json& fields) {
+  const auto config = read_encoder(fields["text"]);
+  if (!config) return config.status;
+  const auto encoder = Encoder::create(*config);
+  if (!encoder) return bad("/text" + encoder.status.pointer, encoder.status.detail);
+  fields.erase("text");
+  const auto set = [&](const char* name, const json& value) -> Status {
+    if (fields.contains(name) && fields[name] != value) {
+      return bad("/" + std::string(name), "is not that of text");
+    }
+    fields[name] = value;
+    return {};
+  };
+  if (Status status = set("dimension", encoder->config().dimension); !status) return status;
+  if (Status status = set("encoder", encoder->id()); !status) return status;
+  if (!fields.contains("tau") && !fields.contains("gate")) fields["tau"] = kTextTau;
+  return {};
+}
+
+}  // namespace
+
+Result<SentConfig> read_config(std::string_view body) {
+  json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  SentConfig sent;
+  if (fields.contains("durability")) {
+    const json& durability = fields["durability"];
+    if (durability != "sync" && durability != "relaxed") {
+      return bad("/durability", "must be 'sync' or 'relaxed'");
+    }
+    sent.settings = Settings{durability == "sync" ? Durability::sync : Durability::relaxed};
+    fields.erase("durability");
+  }
+  for (auto field = fields.begin(); field != fields.end();) {
+    field = field->is_null() ? fields.erase(field) : std::next(field);
+  }
+  if (fields.contains("text")) {
+    if (Status status = take_text(fields); !status) return status;
+  }
+  auto config = config_from_json(fields.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (!config) return std::move(config.status);
+  sent.config = std::move(*config);
+  return sent;
+}
+
+Result<std::optional<float>> read_similarity(std::string_view body) {
+  if (body.empty()) return std::optional<float>();
+  const json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  std::optional<float> similarity;
+  for (const auto& [name, value] : fields.items()) {
+    if (name != "similarity") {
+      return bad("/" + name, "there is no such field", Error::bad_request);
+    }
+    if (!value.is_number()) return bad("/similarity", "must be a number", Error::bad_request);
+    similarity = value.get<float>();
+  }
+  return similarity;
+}
+
+}  // namespace dpcache::server

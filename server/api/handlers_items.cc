@@ -1,0 +1,308 @@
+// observe, read, score and consolidate.
+#include <algorithm>
+#include <utility>
+
+#include "api/answer_json.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "log/checksum.h"
+
+namespace dpcache::server {
+
+namespace {
+
+// Work of at most so many floats is done by the thread that talks to the client.
+constexpr std::uint64_t kBriefFloats = 1U << 20U;
+
+bool is_binary(const Request& request) {
+  return request.header("content-type").starts_with("application/octet-stream");
+}
+
+bool is_brief(const Hosted& hosted, std::size_t queries) {
+  const std::uint64_t slots = std::max<std::uint64_t>(hosted.counters.slots, 64);
+  return slots * hosted.dimension * queries <= kBriefFloats;
+}
+
+// Brings texts to vectors. What is wrong is added to the errors, and has no key then.
+template <class One>
+void encode_texts(const Hosted& hosted, Sent<One>& sent) {
+  for (std::size_t i = 0; i < sent.list.size(); ++i) {
+    One& one = sent.list[i];
+    if (!one.text) continue;
+    const auto fail = [&](Status status) {
+      status.index = i;
+      sent.errors.push_back(std::move(status));
+      one.key = {};
+    };
+    if (!hosted.encoder) {
+      fail({Error::encoder_mismatch, i, "/text",
+            "this cache takes vectors: it has no encoder that the server knows"});
+      continue;
+    }
+    one.key = {sent.floats.size(), hosted.dimension};
+    sent.floats.resize(sent.floats.size() + hosted.dimension);
+    const auto out = std::span(sent.floats).subspan(one.key.begin, one.key.size);
+    if (Status status = hosted.encoder->encode(*one.text, out); !status) fail(std::move(status));
+  }
+}
+
+template <class One>
+std::span<const float> part(const Sent<One>& sent, Slice slice) {
+  return std::span<const float>(sent.floats).subspan(slice.begin, slice.size);
+}
+
+// What was wrong before the library saw it counts for its item.
+std::vector<Status> all_errors(std::vector<Status> own, const std::vector<Status>& library) {
+  const std::size_t known = own.size();
+  for (const Status& error : library) {
+    const bool is_known = std::any_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(known),
+                                      [&](const Status& one) { return one.index == error.index; });
+    if (!is_known) own.push_back(error);
+  }
+  std::stable_sort(own.begin(), own.end(),
+                   [](const Status& a, const Status& b) { return a.index < b.index; });
+  return own;
+}
+
+// --- Observe
+
+struct Observation {
+  Call call;
+  Sent<SentItem> sent;
+  std::string idempotency_key;
+  std::uint64_t request_hash = 0;
+};
+
+std::vector<Item> items_of(const Sent<SentItem>& sent, std::int64_t now) {
+  std::vector<Item> items(sent.list.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const SentItem& from = sent.list[i];
+    Item& item = items[i];
+    item.key = part(sent, from.key);
+    item.value = part(sent, from.value);
+    item.payload = from.payload;
+    if (from.exact_key) item.exact_key = *from.exact_key;
+    item.time = from.time.value_or(now);
+    item.ttl_ms = from.ttl_ms;
+    item.encoder = from.encoder;
+  }
+  return items;
+}
+
+Response decisions_response(const std::vector<Decision>& decisions) {
+  std::string body;
+  body.reserve(decisions.size() * 200);
+  JsonWriter json(body);
+  json.begin_object().name("decisions").begin_array();
+  for (const Decision& decision : decisions) write(json, decision);
+  json.end_array().end_object();
+  return json_response(std::move(body));
+}
+
+// The answer of an earlier request with the same key, or why there cannot be one; else none.
+std::optional<Response> repeated(const Observation& observation) {
+  const Hosted& hosted = *observation.call.hosted;
+  const Answers::Kept* kept = hosted.answers().find(observation.idempotency_key);
+  if (kept == nullptr) return {};
+  if (kept->answer.request != observation.request_hash) {
+    return problem(code::kIdempotency, "this Idempotency-Key came with another request before");
+  }
+  if (!hosted.is_committed(kept->position)) {
+    return problem(code::kConflict, "the request with this Idempotency-Key is under way");
+  }
+  Response response = json_response(kept->answer.body, kept->answer.status);
+  response.headers.push_back({"Idempotent-Replayed", "true"});
+  return response;
+}
+
+void observe_now(App& app, Observation& observation) {
+  Hosted& hosted = *observation.call.hosted;
+  const Respond& respond = observation.call.respond;
+  if (observation.call.request.gone && *observation.call.request.gone) {
+    return respond(problem(code::kRequest, "the client has gone"));
+  }
+  if (auto response = closed_response(hosted)) return respond(std::move(*response));
+  const bool keyed = !observation.idempotency_key.empty();
+  if (keyed) {
+    if (auto response = repeated(observation)) return respond(std::move(*response));
+  }
+  Sent<SentItem>& sent = observation.sent;
+  encode_texts(hosted, sent);
+  const std::int64_t now = App::now();
+  const std::vector<Item> items = items_of(sent, now);
+  const BatchResult result = hosted.change().observe_batch(items);
+  if (!result) {
+    return respond(problem(all_errors(std::move(sent.errors), result.errors), "/items/"));
+  }
+  Response response = decisions_response(result.decisions);
+  std::optional<Answer> answer;
+  if (keyed) {
+    answer = Answer{observation.idempotency_key, observation.request_hash, now,
+                    static_cast<std::uint16_t>(response.status), response.body};
+  }
+  static_cast<void>(app);
+  hosted.commit(now, std::move(answer), when_stored(respond, std::move(response)));
+}
+
+// --- Queries
+
+struct Asked {
+  Call call;
+  Sent<SentQuery> sent;
+  std::optional<std::uint64_t> k;
+  bool reads = false;  // else scores
+};
+
+QueryOptions options_of(const SentQuery& query, const Asked& asked, std::int64_t now) {
+  QueryOptions options;
+  const std::uint64_t k = query.k ? *query.k : asked.sent.k ? *asked.sent.k : asked.k.value_or(10);
+  options.k = static_cast<std::size_t>(std::min<std::uint64_t>(k, kMaxInteger));
+  options.time = query.time.value_or(now);
+  options.encoder = query.encoder;
+  return options;
+}
+
+Status write_reading(JsonWriter& json, const Cache& cache, std::span<const float> key,
+                     QueryOptions options) {
+  const std::size_t wanted = options.k;
+  options.k = std::max<std::size_t>(wanted, 1);  // the verdict needs the best
+  const auto reading = cache.read(key, options);
+  if (!reading) return reading.status;
+  json.begin_object();
+  const float best = reading->top.empty() ? 0.0F : reading->top.front().similarity;
+  write_verdict(json, threshold(cache.config()), reading->top.empty(), best);
+  json.name("empty").boolean(reading->empty);
+  json.name("null_weight").number(reading->null_weight);
+  json.name("value");
+  if (reading->value.empty()) {
+    json.null();
+  } else {
+    json.floats(reading->value);
+  }
+  json.name("top").begin_array();
+  for (std::size_t i = 0; i < std::min(wanted, reading->top.size()); ++i) {
+    const Weighted& one = reading->top[i];
+    json.begin_object();
+    json.name("slot").number(one.slot);
+    json.name("similarity").number(one.similarity);
+    json.name("weight").number(one.weight);
+    json.name("payload");
+    write_payload(json, cache.slot(one.slot)->payload);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return {};
+}
+
+Status write_scores(JsonWriter& json, const Cache& cache, std::span<const float> key,
+                    QueryOptions options) {
+  const std::size_t wanted = options.k;
+  options.k = std::max<std::size_t>(wanted, 1);
+  std::vector<Match> matches;
+  if (options.k == 1 || key.size() != cache.config().dimension) {
+    // score() would take a key of another length for several, or none.
+    auto match = cache.nearest(key, options);
+    if (!match) return std::move(match.status);
+    if (*match) matches.push_back(**match);
+  } else {
+    auto scores = cache.score(key, options);
+    if (!scores) return std::move(scores.status);
+    matches = std::move(scores->front());
+  }
+  json.begin_object();
+  write_verdict(json, threshold(cache.config()), matches.empty(),
+                matches.empty() ? 0.0F : matches.front().similarity);
+  json.name("top").begin_array();
+  for (std::size_t i = 0; i < std::min(wanted, matches.size()); ++i) write(json, matches[i]);
+  json.end_array().end_object();
+  return {};
+}
+
+void ask_now(Asked& asked) {
+  const Hosted& hosted = *asked.call.hosted;
+  const Respond& respond = asked.call.respond;
+  if (asked.call.request.gone && *asked.call.request.gone) {
+    return respond(problem(code::kRequest, "the client has gone"));
+  }
+  Sent<SentQuery>& sent = asked.sent;
+  encode_texts(hosted, sent);
+  const std::int64_t now = App::now();
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().name("results").begin_array();
+  std::vector<Status> errors;
+  for (std::size_t i = 0; i < sent.list.size(); ++i) {
+    const QueryOptions options = options_of(sent.list[i], asked, now);
+    const auto key = part(sent, sent.list[i].key);
+    Status status = asked.reads ? write_reading(json, hosted.cache(), key, options)
+                                : write_scores(json, hosted.cache(), key, options);
+    if (status) continue;
+    status.index = i;
+    errors.push_back(std::move(status));
+  }
+  if (!errors.empty() || !sent.errors.empty()) {
+    return respond(problem(all_errors(std::move(sent.errors), errors), "/queries/"));
+  }
+  json.end_array().end_object();
+  respond(json_response(std::move(body)));
+}
+
+void ask(App& app, Call call, bool reads) {
+  static_cast<void>(app);
+  auto asked = std::make_shared<Asked>();
+  asked->reads = reads;
+  if (const std::string name = unknown_parameter(call, {"k"}); !name.empty()) {
+    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
+  }
+  if (!read_parameter(call, "k", asked->k)) {
+    return call.respond(problem(code::kRequest, "k must be an integer, and not negative"));
+  }
+  asked->sent = is_binary(call.request)
+                    ? read_queries_floats(call.request.body, call.hosted->dimension)
+                    : read_queries_json(call.request.body);
+  if (!asked->sent.malformed.empty()) {
+    return call.respond(problem(code::kRequest, asked->sent.malformed));
+  }
+  const auto hosted = call.hosted;
+  asked->call = std::move(call);
+  hosted->turns.read(is_brief(*hosted, asked->sent.list.size()), [asked] { ask_now(*asked); });
+}
+
+}  // namespace
+
+void observe(App& app, Call call) {
+  const auto hosted = call.hosted;
+  const auto refusal = app.service().room_for(*hosted, call.request.body.size());
+  if (refusal != Service::Refusal::none) {
+    return call.respond(refusal_response(refusal, app.service(), call.name));
+  }
+  auto observation = std::make_shared<Observation>();
+  constexpr std::size_t kLongestKey = 255;
+  observation->idempotency_key = call.request.header("idempotency-key");
+  if (observation->idempotency_key.size() > kLongestKey) {
+    return call.respond(problem(code::kRequest, "an Idempotency-Key has at most 255 characters"));
+  }
+  const bool binary = is_binary(call.request);
+  if (!observation->idempotency_key.empty()) {
+    observation->request_hash = checksum(call.request.body, binary ? 1 : 0);
+  }
+  observation->sent =
+      binary ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
+             : read_items_json(call.request.body);
+  if (!observation->sent.malformed.empty()) {
+    return call.respond(problem(code::kRequest, observation->sent.malformed));
+  }
+  observation->call = std::move(call);
+  const bool brief = is_brief(*hosted, observation->sent.list.size());
+  hosted->turns.write(brief, [&app, observation] { observe_now(app, *observation); });
+}
+
+void read(App& app, Call call) {
+  ask(app, std::move(call), true);
+}
+
+void score(App& app, Call call) {
+  ask(app, std::move(call), false);
+}
+
+}  // namespace dpcache::server

@@ -1,0 +1,31 @@
+// The table of routes. openapi.json describes the same; a test compares them.
+#include "api/app.h"
+#include "api/handlers.h"
+
+namespace dpcache::server {
+
+std::vector<Route> routes() {
+  return {
+      {"GET", "/v1/caches", Role::read, Body::none, false, list_caches},
+      {"PUT", "/v1/caches/{name}", Role::admin, Body::json, false, put_cache},
+      {"GET", "/v1/caches/{name}", Role::read, Body::none, true, get_cache},
+      {"DELETE", "/v1/caches/{name}", Role::admin, Body::none, true, delete_cache},
+      {"POST", "/v1/caches/{name}/observe", Role::write, Body::vectors, true, observe},
+      {"POST", "/v1/caches/{name}/read", Role::read, Body::vectors, true, read},
+      {"POST", "/v1/caches/{name}/score", Role::read, Body::vectors, true, score},
+      {"POST", "/v1/caches/{name}/consolidate", Role::write, Body::json, true, consolidate},
+      {"GET", "/v1/caches/{name}/slots", Role::read, Body::none, true, list_slots},
+      {"GET", "/v1/caches/{name}/slots/{id}", Role::read, Body::none, true, get_slot},
+      {"DELETE", "/v1/caches/{name}/slots/{id}", Role::write, Body::none, true, delete_slot},
+      {"GET", "/v1/caches/{name}/events", Role::read, Body::none, true, list_events},
+      {"GET", "/v1/caches/{name}/snapshot", Role::read, Body::none, true, get_snapshot},
+      {"PUT", "/v1/caches/{name}/snapshot", Role::admin, Body::memory_file, false, put_snapshot},
+      {"GET", "/livez", Role::none, Body::none, false, livez},
+      {"GET", "/readyz", Role::none, Body::none, false, readyz},
+      {"GET", "/healthz", Role::none, Body::none, false, readyz},
+      {"GET", "/metrics", Role::read, Body::none, false, metrics},
+      {"GET", "/openapi.json", Role::none, Body::none, false, openapi},
+  };
+}
+
+}  // namespace dpcache::server

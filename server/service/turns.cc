@@ -1,0 +1,72 @@
+// A readers-and-writer lock whose waiters are tasks.
+#include "service/turns.h"
+
+#include <utility>
+#include <vector>
+
+namespace dpcache::server {
+
+void Turns::read(bool brief, Task task) {
+  enter(false, brief, std::move(task));
+}
+
+void Turns::write(bool brief, Task task) {
+  enter(true, brief, std::move(task));
+}
+
+std::size_t Turns::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size() + readers_ + (writer_ ? 1 : 0);
+}
+
+void Turns::enter(bool writes, bool brief, Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool busy = writer_ || !queue_.empty() || (writes && readers_ > 0);
+    if (busy) {
+      queue_.push_back({writes, std::move(task)});
+      return;
+    }
+    if (writes) {
+      writer_ = true;
+    } else {
+      ++readers_;
+    }
+  }
+  if (!brief) return post(writes, std::move(task));
+  task();
+  leave(writes);
+}
+
+void Turns::post(bool writes, Task task) {
+  pool_.post([this, writes, task = std::move(task)]() mutable {
+    task();
+    leave(writes);  // before the task goes: what it holds may be the last that holds these turns
+  });
+}
+
+void Turns::leave(bool writes) {
+  std::vector<Waiting> next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (writes) {
+      writer_ = false;
+    } else {
+      --readers_;
+    }
+    while (!queue_.empty() && !writer_) {
+      const bool writer = queue_.front().writes;
+      if (writer && readers_ > 0) break;
+      if (writer) {
+        writer_ = true;
+      } else {
+        ++readers_;
+      }
+      next.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+  }
+  for (Waiting& one : next) post(one.writes, std::move(one.task));
+}
+
+}  // namespace dpcache::server
