@@ -36,14 +36,17 @@ class Log {
   virtual ~Log() = default;  // completes what was appended
 
   // Writes an entry at expect + 1, and returns at once. Entries that wait are written together
-  // (group commit). Several may be under way in one partition; when one fails, all behind it are
-  // conflicts, and so is every further one until reopen().
+  // (group commit). Several may be under way in one partition; when one fails, so do all behind it
+  // (in the same way if they were written together, else as conflicts) until reopen(). `done` must
+  // not throw. Throws std::invalid_argument: no such partition.
   virtual void append(Partition partition, Position expect, std::string bytes, Done done) = 0;
   // After a failure: waits for what is under way, and lets the partition go on at the position that
-  // it returns, the last that is there. Throws std::runtime_error if the log cannot be read.
+  // it returns, the last that is there. What was unknown is certain then, also after a crash. Not
+  // to be called from a Done, for which it would wait. Throws std::runtime_error if that cannot be
+  // done.
   virtual Position reopen(Partition partition) = 0;
-  // Hands over committed entries behind `after`, in order. Throws std::runtime_error if the log is
-  // damaged or cannot be read.
+  // Hands over committed entries behind `after`, in order; if they begin later, from the first on.
+  // The sink may call the log. Throws std::runtime_error if the log is damaged or cannot be read.
   virtual void read(Partition partition, Position after, const Sink& sink) = 0;
   // The first and last position there are; last is 0 if there never was any, and first is last + 1
   // if all are trimmed.

@@ -1,11 +1,16 @@
 // What stands in log.db.
 #include "log/log_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
 
 #include "log/checksum.h"
+#include "log/files.h"
 
 namespace dpcache::server {
 namespace {
@@ -96,7 +101,12 @@ Connection& prepared(Connection& connection, const std::string& path, bool had_w
 
 }  // namespace
 
-bool LogFile::has_wal(const std::string& path) {
+bool LogFile::look_for_wal(const std::string& path) {
+  // SQLite's own words for a folder that it cannot write are of a file that is not there.
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    fail(errno, folder, "cannot be written");
+  }
   return std::filesystem::exists(path + "-wal");
 }
 

@@ -26,7 +26,7 @@ class LogFile {
   // Opens, or makes, the database. std::runtime_error: it is not a log, was written by a newer
   // program, cannot be written, is damaged, or has lost its write-ahead log.
   LogFile(const std::string& path, std::uint32_t max_pages, const char* vfs)
-      : LogFile(path, max_pages, vfs, has_wal(path)) {}
+      : LogFile(path, max_pages, vfs, look_for_wal(path)) {}
   // Marks the log as closed and brings all of it into one file.
   ~LogFile();
 
@@ -51,7 +51,7 @@ class LogFile {
 
  private:
   LogFile(const std::string& path, std::uint32_t max_pages, const char* vfs, bool had_wal);
-  static bool has_wal(const std::string& path);
+  static bool look_for_wal(const std::string& path);
 
   Connection connection_;
   Statement ends_, insert_, remove_, mark_trimmed_;

@@ -93,14 +93,16 @@ void SqliteLog::append(Partition partition, Position expect, std::string bytes, 
 
 Position SqliteLog::reopen(Partition partition) {
   lane(partition);
-  std::promise<Position> reopened;
-  auto position = reopened.get_future();
+  std::promise<Reopened> reopened;
+  auto result = reopened.get_future();
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back({partition, 0, {}, nullptr, &reopened});
   }
   changed_.notify_one();
-  return position.get();
+  const auto [last, error] = result.get();
+  if (!error.empty()) throw std::runtime_error(error);
+  return last;
 }
 
 Log::Range SqliteLog::range(Partition partition) {
@@ -283,9 +285,9 @@ void SqliteLog::reopen_now(Task& task) {
     load(task.partition);
     Lane& of = lanes_[task.partition];
     of.failed = false;
-    task.reopened->set_value(of.next - 1);
-  } catch (const SqliteError&) {
-    task.reopened->set_exception(std::current_exception());
+    task.reopened->set_value({of.next - 1, {}});
+  } catch (const SqliteError& error) {
+    task.reopened->set_value({0, error.what()});
   }
 }
 

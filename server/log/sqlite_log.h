@@ -70,12 +70,16 @@ class SqliteLog final : public Log {
   SqliteLogStatistics statistics() const;
 
  private:
+  struct Reopened {
+    Position last;
+    std::string error;  // empty: there is none
+  };
   struct Task {
     Partition partition;
     Position expect;
     std::string bytes;
     Done done;
-    std::promise<Position>* reopened;  // set: this is a reopen()
+    std::promise<Reopened>* reopened;  // set: this is a reopen()
   };
   struct Lane {
     // The writer's own.

@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Runs `call` in a child process after `become`, if that succeeds there.
-std::optional<std::string> in_child(const std::function<bool()>& become,
-                                    const std::function<std::string()>& call) {
+std::optional<std::string> after_becoming(const std::function<bool()>& become,
+                                          const std::function<std::string()>& call) {
   int ends[2];
   if (::pipe(ends) != 0) return std::nullopt;
   const pid_t child = ::fork();
@@ -100,13 +100,17 @@ std::string thrown_by(const std::function<void()>& call) {
   return "nothing was thrown";
 }
 
+std::string in_child(const std::function<std::string()>& call) {
+  return after_becoming([] { return true; }, call).value_or("no child could be made");
+}
+
 std::optional<std::string> as_nobody(const std::function<std::string()>& call) {
   constexpr int kNobody = 65534;
   const auto become = [] {
     return ::geteuid() != 0 ||
            (::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0);
   };
-  return in_child(become, call);
+  return after_becoming(become, call);
 }
 
 std::optional<std::string> on_small_disk(
@@ -119,7 +123,7 @@ std::optional<std::string> on_small_disk(
            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, size.c_str()) == 0;
   };
-  return in_child(become, [&] { return call(folder.path()); });
+  return after_becoming(become, [&] { return call(folder.path()); });
 }
 
 bool soon(const std::function<bool()>& holds) {

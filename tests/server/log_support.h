@@ -49,8 +49,10 @@ Entries read_all(Log& log, Partition partition, Position after = 0);
 // The text of what `call` throws, or "nothing was thrown".
 std::string thrown_by(const std::function<void()>& call);
 
-// Runs `call` in a child process and returns what it returned; nothing where this system does not
-// let the child be what it is to be. As somebody who is not root and owns nothing:
+// Runs `call` in a child process and returns what it returned.
+std::string in_child(const std::function<std::string()>& call);
+// The same, or nothing where this system does not let the child be what it is to be. As somebody
+// who is not root:
 std::optional<std::string> as_nobody(const std::function<std::string()>& call);
 // With a folder on a file system of its own, of so many KiB:
 std::optional<std::string> on_small_disk(
