@@ -99,6 +99,10 @@ App::Found App::find(const Request& request) const {
     }
     found.allow += (found.allow.empty() ? "" : ", ") + std::string(route.method);
   }
+  if (method == "GET" && found.allow.empty()) {
+    const auto file = options_.page.find(request.target.substr(0, request.target.find('?')));
+    if (file != options_.page.end()) found.file = &file->second;
+  }
   return found;
 }
 
@@ -117,9 +121,41 @@ bool App::has_allowance(const std::string& who) {
   return true;
 }
 
+bool App::is_allowed_origin(std::string_view origin) const {
+  return std::any_of(options_.cors.begin(), options_.cors.end(),
+                     [&](const std::string& one) { return one == "*" || one == origin; });
+}
+
+// Pages of other origins may ask only if they are allowed to: a browser sends some requests without
+// asking first, and a server of this machine has no token to protect it.
+std::optional<Response> App::check_origin(const Request& request) const {
+  const std::string_view origin = request.header("origin");
+  if (origin.empty()) return {};
+  const std::string own =
+      (request.secure ? "https://" : "http://") + std::string(request.header("host"));
+  if (origin == own) return {};
+  if (!is_allowed_origin(origin)) {
+    return problem(code::kForbidden,
+                   "pages of " + std::string(origin) + " may not ask here; --cors allows them");
+  }
+  if (request.method != "OPTIONS" || request.header("access-control-request-method").empty()) {
+    return {};
+  }
+  Response response;
+  response.status = 204;
+  response.headers = {
+      {"Access-Control-Allow-Methods", "GET, POST, PUT, DELETE"},
+      {"Access-Control-Allow-Headers",
+       "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"},
+      {"Access-Control-Max-Age", "600"}};
+  return response;
+}
+
 std::optional<Response> App::check(const Request& request, const Found& found,
                                    const Token*& token) {
   token = nullptr;
+  if (auto response = check_origin(request)) return response;
+  if (found.file != nullptr) return file_response(request, *found.file);
   if (found.route == nullptr) {
     if (!found.allow.empty()) {
       Response response = problem(code::kMethod, "this path takes " + found.allow);
@@ -219,6 +255,23 @@ void App::handle(Request request, Respond respond) {
   route.handle(*this, std::move(call));
 }
 
+Response App::file_response(const Request& request, const PageFile& file) {
+  Response response;
+  // Names of assets hold a hash of their bytes.
+  const bool lasts = request.target.starts_with("/assets/");
+  response.headers = {
+      {"Content-Type", file.type},
+      {"Cache-Control", lasts ? "public, max-age=31536000, immutable" : "no-cache"},
+      {"Content-Security-Policy",
+       "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' "
+       "data: blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+       "frame-ancestors 'none'"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Cross-Origin-Opener-Policy", "same-origin"}};
+  response.body = file.bytes;
+  return response;
+}
+
 Response App::refuse(unsigned status, std::string_view detail, const Request& head) {
   const std::string_view code = status == 400   ? code::kRequest
                                 : status == 408 ? code::kTimeout
@@ -234,14 +287,14 @@ Response App::refuse(unsigned status, std::string_view detail, const Request& he
 void App::decorate(const Request& request, Response& response) const {
   Headers& headers = response.headers;
   headers.push_back({"X-Content-Type-Options", "nosniff"});
-  headers.push_back({"Cache-Control", "no-store"});
+  const bool has_policy = std::any_of(headers.begin(), headers.end(),
+                                      [](const auto& one) { return one.first == "Cache-Control"; });
+  if (!has_policy) headers.push_back({"Cache-Control", "no-store"});
   if (!request.id.empty()) headers.push_back({"X-Request-Id", request.id});
   const std::string_view origin = request.header("origin");
   if (origin.empty() || options_.cors.empty()) return;
-  const bool any =
-      std::find(options_.cors.begin(), options_.cors.end(), "*") != options_.cors.end();
-  if (any || std::find(options_.cors.begin(), options_.cors.end(), origin) != options_.cors.end()) {
-    headers.push_back({"Access-Control-Allow-Origin", any ? "*" : std::string(origin)});
+  if (is_allowed_origin(origin)) {
+    headers.push_back({"Access-Control-Allow-Origin", std::string(origin)});
     headers.push_back({"Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id"});
     headers.push_back({"Vary", "Origin"});
   }

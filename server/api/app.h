@@ -22,14 +22,20 @@
 
 namespace dpcache::server {
 
+// A file of the page.
+struct PageFile {
+  std::string type;  // of its content
+  std::string bytes;
+};
+
 struct AppOptions {
   std::uint64_t max_body = 64U << 20U;
   std::uint64_t max_snapshot = 4ULL << 30U;  // of a memory file that comes in
   std::uint32_t max_dimension = 65'536;
   Tokens tokens;
-  double rate = 0;                // requests a second for each token, or address; 0: any
-  std::vector<std::string> cors;  // origins that pages may ask from; "*": all
-  std::string page;               // the folder of the page; empty: there is none
+  double rate = 0;                       // requests a second for each token, or address; 0: any
+  std::vector<std::string> cors;         // origins that pages may ask from; "*": all
+  std::map<std::string, PageFile> page;  // by path; "/" is its beginning
   std::function<void(std::string_view)> access;        // one line of JSON for each request
   std::function<void(std::string& out)> more_metrics;  // of log and connections
 };
@@ -89,11 +95,15 @@ class App final : public Application {
     std::string name;
     std::string rest;
     std::string allow;  // the methods of this path, if this one is none of them
+    const PageFile* file = nullptr;
   };
   Found find(const Request& request) const;
   std::optional<Response> check(const Request& request, const Found& found, const Token*& token);
   bool has_allowance(const std::string& who);
+  bool is_allowed_origin(std::string_view origin) const;
+  std::optional<Response> check_origin(const Request& request) const;
   void decorate(const Request& request, Response& response) const;
+  static Response file_response(const Request& request, const PageFile& file);
 
   struct Allowance {
     double left = 0;
@@ -103,7 +113,7 @@ class App final : public Application {
   Service& service_;
   const AppOptions options_;
   const std::vector<Route> routes_;
-  std::vector<std::vector<std::string_view>> paths_;  // of the routes, in parts
+  std::vector<std::vector<std::string_view>> paths_;    // of the routes, in parts
   std::vector<std::unique_ptr<RouteMetrics>> metrics_;  // of each route, and of none
   std::atomic<bool> stopping_ = false;
   std::mutex rate_mutex_;

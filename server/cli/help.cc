@@ -80,6 +80,15 @@ const char* const kVerifyExamples = R"(Examples:
 
 Exit code 0 if every FILE is whole, 1 if one is damaged.)";
 
+const char* const kServeExamples = R"(Examples:
+  dpcache serve
+  curl -X PUT localhost:8080/v1/caches/demo -d '{"text": true}' \
+       -H 'content-type: application/json'
+  dpcache serve --listen 0.0.0.0:8080 --token-file tokens --data /var/lib/dpcache
+
+Each option is an environment variable too: --max-body is DPCACHE_SERVE_MAX_BODY.
+SIGTERM and Ctrl-C end it: what is under way is finished, nothing is lost.)";
+
 void set_help(CLI::App& app, std::string usage, std::string examples) {
   app.formatter(std::make_shared<Screen>(std::move(usage)));
   app.footer(std::move(examples));

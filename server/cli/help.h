@@ -15,6 +15,7 @@ extern const char* const kDistinctExamples;
 extern const char* const kQueryExamples;
 extern const char* const kInspectExamples;
 extern const char* const kVerifyExamples;
+extern const char* const kServeExamples;
 
 }  // namespace dpcache::cli
 

@@ -30,6 +30,7 @@ struct Runner {
   Ending operator()(const QueryCommandOptions& options) const { return run_query(options); }
   Ending operator()(const InspectOptions& options) const { return run_inspect(options); }
   Ending operator()(const VerifyOptions& options) const { return run_verify(options); }
+  Ending operator()(const server::ServeOptions& options) const { return run_serve(options); }
   Ending operator()(const Print& print) const {
     Output output;
     output.add(print.text);

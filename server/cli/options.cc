@@ -11,6 +11,7 @@
 #include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/option_kinds.h"
+#include "cli/serve_options.h"
 #include "dpcache/version.h"
 
 namespace dpcache::cli {
@@ -88,6 +89,9 @@ class Parser {
                            "dpcache inspect [OPTION]... FILE", kInspectExamples);
     verify_app_ = command("verify", "Checks that memory files are whole.", "dpcache verify FILE...",
                           kVerifyExamples);
+    serve_app_ = command("serve", "Serves caches over HTTP, and the page at /.",
+                         "dpcache serve [OPTION]...", kServeExamples);
+    add_serve_options(*serve_app_, serve_);
     add_distinct_options(*distinct_app_, distinct_);
     add_query_options();
     OptionAdder inspect(*inspect_app_);
@@ -121,6 +125,13 @@ class Parser {
       verify_.memories = positionals(*verify_app_, arguments);
       if (verify_.memories.empty()) throw Failure(Exit::usage, "verify needs a memory FILE");
       return verify_;
+    }
+    if (serve_app_->parsed()) {
+      const auto rest = positionals(*serve_app_, arguments);
+      if (!rest.empty())
+        throw Failure(Exit::usage, "serve takes options only, not '" + rest[0] + "'");
+      check_serve_variables(*serve_app_);
+      return serve_;
     }
     const auto rest = app_.remaining();
     throw Failure(Exit::usage, rest.empty() ? "a command is missing (dpcache --help lists them)"
@@ -177,11 +188,13 @@ class Parser {
   CLI::App* query_app_ = nullptr;
   CLI::App* inspect_app_ = nullptr;
   CLI::App* verify_app_ = nullptr;
+  CLI::App* serve_app_ = nullptr;
   DistinctOptions distinct_;
   QueryCommandOptions query_;
   std::optional<std::string> query_memory_;
   InspectOptions inspect_;
   VerifyOptions verify_;
+  server::ServeOptions serve_;
 };
 
 }  // namespace

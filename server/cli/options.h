@@ -10,6 +10,7 @@
 
 #include "cli/example_json.h"
 #include "dpcache/config.h"
+#include "serve/serve.h"
 
 namespace dpcache::cli {
 
@@ -93,8 +94,8 @@ struct Print {
   std::string text;
 };
 
-using Command =
-    std::variant<DistinctOptions, QueryCommandOptions, InspectOptions, VerifyOptions, Print>;
+using Command = std::variant<DistinctOptions, QueryCommandOptions, InspectOptions, VerifyOptions,
+                             server::ServeOptions, Print>;
 
 // Throws Failure(usage) with one line that says what is wrong and where help is.
 Command parse_command_line(int argc, const char* const* argv);

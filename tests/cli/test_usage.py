@@ -9,7 +9,7 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "inspect", "verify")
+COMMANDS = ("distinct", "query", "inspect", "verify", "serve")
 
 
 class Usage(CommandLineTest):

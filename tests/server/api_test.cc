@@ -409,6 +409,28 @@ TEST(Tokens, DecideWhoMayDoWhat) {
   }
 }
 
+TEST(Origins, OtherPagesAskOnlyWhereTheyMay) {
+  AppOptions options;
+  options.cors = {"https://good.example"};
+  Machine machine({}, options);
+  const std::string config = R"({"dimension": 2})";
+  const auto from = [](std::string origin) {
+    return Headers{{"origin", std::move(origin)}, {"host", "localhost:8080"}};
+  };
+  EXPECT_EQ(machine.ask("PUT", "/v1/caches/a", config, from("https://bad.example")).status, 403);
+  EXPECT_EQ(machine.ask("PUT", "/v1/caches/a", config, from("null")).status, 403);
+  EXPECT_EQ(machine.ask("PUT", "/v1/caches/a", config, from("http://localhost:8080")).status, 201);
+  const Reply good = machine.ask("GET", "/v1/caches/a", "", from("https://good.example"));
+  EXPECT_EQ(good.status, 200);
+  EXPECT_EQ(good.header("Access-Control-Allow-Origin"), "https://good.example");
+  Headers preflight = from("https://good.example");
+  preflight.push_back({"access-control-request-method", "PUT"});
+  const Reply asked = machine.ask("OPTIONS", "/v1/caches/a", "", preflight);
+  EXPECT_EQ(asked.status, 204);
+  EXPECT_NE(asked.header("Access-Control-Allow-Methods").find("PUT"), std::string::npos);
+  EXPECT_EQ(machine.ask("OPTIONS", "/v1/caches/a").status, 405);
+}
+
 TEST(Limits, HoldForRatesMemoryAndNumbers) {
   AppOptions app;
   app.rate = 3;
