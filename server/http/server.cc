@@ -333,6 +333,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void send_now(Exchange& exchange, Pieces& pieces, Error& error);
   Failure failure_of(const Error& error, Failure timed_out) const;
 
+  void keep(std::string_view bytes);
   std::string_view buffered() const;
   void set_deadline(Clock::duration from_now);
   void no_deadline() { deadline_ = kNever; }
@@ -347,6 +348,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Clock::time_point deadline_ = kNever;
   Clock::time_point armed_ = kNever;
   boost::beast::flat_buffer buffer_;  // what has come and is not used yet
+  std::string ahead_;                 // what the watch reads into
   std::string head_;                  // of the response
   std::string remote_;
   std::shared_ptr<Mailbox<Response>> box_;  // of the request under way
@@ -530,7 +532,7 @@ Task<Failure> Connection::read_head(Exchange& exchange) {
     }
     idle_ = bytes.empty();
     if (idle_ && draining_) co_return Failure{kClientGone, {}};
-    if (idle_ && !watching_ && buffer_.capacity() > kReadSize) buffer_.shrink_to_fit();
+    if (idle_ && (watching_ || buffer_.capacity() > kReadSize)) buffer_.shrink_to_fit();
     const Error error = co_await fill(kReadSize);
     if (error) {
       if (begun) static_cast<void>(finish_head(exchange, 0));
@@ -822,6 +824,10 @@ void Connection::complete(Exchange& exchange, unsigned status) {
 
 // ---- Bytes
 
+void Connection::keep(std::string_view bytes) {
+  buffer_.commit(asio::buffer_copy(buffer_.prepare(bytes.size()), asio::buffer(bytes)));
+}
+
 std::string_view Connection::buffered() const {
   const auto bytes = buffer_.data();
   return {static_cast<const char*>(bytes.data()), bytes.size()};
@@ -857,13 +863,15 @@ Task<Error> Connection::fill(std::size_t size) {
   co_return error;
 }
 
+// Reads into memory of its own: what is in the buffer may be used up meanwhile.
 void Connection::watch() {
   if (watching_ || end_ || cut_ || buffer_.size() >= kMaxAhead) return;
   watching_ = true;
   auto done = [self = shared_from_this()](const Error& error, std::size_t size) {
     self->watched(error, size);
   };
-  const auto room = asio::buffer(buffer_.prepare(kReadSize));
+  ahead_.resize(kReadSize);
+  const auto room = asio::buffer(ahead_);
   if (tls_ != nullptr) {
     tls_->async_read_some(room, std::move(done));
   } else {
@@ -875,7 +883,7 @@ void Connection::watch() {
 // counts as gone.
 void Connection::watched(const Error& error, std::size_t size) {
   watching_ = false;
-  buffer_.commit(size);
+  keep(std::string_view(ahead_).substr(0, size));
   if (error && error != asio::error::operation_aborted) {
     end_ = error;
     if (box_ != nullptr) box_->gone = true;
