@@ -29,102 +29,103 @@ struct OnDisk {
 template <typename Kind>
 class LogRules : public ::testing::Test {
  protected:
-  Kind kind_;
-  Log& log_ = kind_.log;
+  Kind kind;
+  Log& tested = kind.log;
 };
 using Kinds = ::testing::Types<InMemory, OnDisk>;
 TYPED_TEST_SUITE(LogRules, Kinds, );
 
 TYPED_TEST(LogRules, AnEmptyPartitionHasARangeThatIsEmpty) {
-  const Log::Range range = this->log_.range(5);
+  const Log::Range range = this->tested.range(5);
   EXPECT_EQ(range.first, 1U);
   EXPECT_EQ(range.last, 0U);
-  EXPECT_TRUE(read_all(this->log_, 5).empty());
+  EXPECT_TRUE(read_all(this->tested, 5).empty());
 }
 
 TYPED_TEST(LogRules, WhatWasAppendedIsReadInOrder) {
   Entries expected;
   for (Position at = 1; at <= 20; ++at) {
     expected.emplace_back(at, entry_at(3, at, at * 100));
-    ASSERT_EQ(append(this->log_, 3, at - 1, expected.back().second), Append::ok);
+    ASSERT_EQ(append(this->tested, 3, at - 1, expected.back().second), Append::ok);
   }
-  EXPECT_EQ(read_all(this->log_, 3), expected);
-  EXPECT_EQ(read_all(this->log_, 3, 12), Entries(expected.begin() + 12, expected.end()));
-  EXPECT_TRUE(read_all(this->log_, 3, 20).empty());
-  EXPECT_TRUE(read_all(this->log_, 3, 200).empty());
-  EXPECT_TRUE(read_all(this->log_, 2).empty());
-  EXPECT_TRUE(read_all(this->log_, 4).empty());
-  EXPECT_EQ(this->log_.range(3).last, 20U);
+  EXPECT_EQ(read_all(this->tested, 3), expected);
+  EXPECT_EQ(read_all(this->tested, 3, 12), Entries(expected.begin() + 12, expected.end()));
+  EXPECT_TRUE(read_all(this->tested, 3, 20).empty());
+  EXPECT_TRUE(read_all(this->tested, 3, 200).empty());
+  EXPECT_TRUE(read_all(this->tested, 2).empty());
+  EXPECT_TRUE(read_all(this->tested, 4).empty());
+  EXPECT_EQ(this->tested.range(3).last, 20U);
 }
 
 TYPED_TEST(LogRules, AnEntryMayBeEmptyOrLarge) {
   const std::string zeros(3 << 20, '\0');
-  ASSERT_EQ(append(this->log_, 0, 0, ""), Append::ok);
-  ASSERT_EQ(append(this->log_, 0, 1, zeros), Append::ok);
-  ASSERT_EQ(append(this->log_, 0, 2, ""), Append::ok);
-  EXPECT_EQ(read_all(this->log_, 0), (Entries{{1, ""}, {2, zeros}, {3, ""}}));
+  ASSERT_EQ(append(this->tested, 0, 0, ""), Append::ok);
+  ASSERT_EQ(append(this->tested, 0, 1, zeros), Append::ok);
+  ASSERT_EQ(append(this->tested, 0, 2, ""), Append::ok);
+  EXPECT_EQ(read_all(this->tested, 0), (Entries{{1, ""}, {2, zeros}, {3, ""}}));
 }
 
 TYPED_TEST(LogRules, ASinkCanEndTheReading) {
-  for (Position at = 0; at < 5; ++at) ASSERT_EQ(append(this->log_, 63, at, "x"), Append::ok);
+  for (Position at = 0; at < 5; ++at) ASSERT_EQ(append(this->tested, 63, at, "x"), Append::ok);
   int count = 0;
-  this->log_.read(63, 0, [&](Position, std::string_view) { return ++count < 3; });
+  this->tested.read(63, 0, [&](Position, std::string_view) { return ++count < 3; });
   EXPECT_EQ(count, 3);
 }
 
 TYPED_TEST(LogRules, ASinkMayReadAndAppend) {
-  ASSERT_EQ(append(this->log_, 1, 0, "a"), Append::ok);
+  ASSERT_EQ(append(this->tested, 1, 0, "a"), Append::ok);
   std::size_t inner = 0;
-  this->log_.read(1, 0, [&](Position at, std::string_view) {
-    EXPECT_EQ(append(this->log_, 1, at, "b"), Append::ok);
-    inner = read_all(this->log_, 1).size();
+  this->tested.read(1, 0, [&](Position at, std::string_view) {
+    EXPECT_EQ(append(this->tested, 1, at, "b"), Append::ok);
+    inner = read_all(this->tested, 1).size();
     return false;
   });
   EXPECT_EQ(inner, 2U);
 }
 
 TYPED_TEST(LogRules, AWrongPositionConflictsAndSoDoesAllBehindItUntilReopen) {
-  ASSERT_EQ(append(this->log_, 1, 0, "a"), Append::ok);
-  EXPECT_EQ(append(this->log_, 1, 0, "again"), Append::conflict);
-  EXPECT_EQ(append(this->log_, 1, 1, "right, but behind a failure"), Append::conflict);
-  EXPECT_EQ(append(this->log_, 2, 0, "another partition"), Append::ok);
-  EXPECT_EQ(this->log_.reopen(1), 1U);
-  EXPECT_EQ(append(this->log_, 1, 2, "a gap"), Append::conflict);
-  EXPECT_EQ(this->log_.reopen(1), 1U);
-  EXPECT_EQ(append(this->log_, 1, 1, "b"), Append::ok);
-  EXPECT_EQ(read_all(this->log_, 1), (Entries{{1, "a"}, {2, "b"}}));
+  ASSERT_EQ(append(this->tested, 1, 0, "a"), Append::ok);
+  EXPECT_EQ(append(this->tested, 1, 0, "again"), Append::conflict);
+  EXPECT_EQ(append(this->tested, 1, 1, "right, but behind a failure"), Append::conflict);
+  EXPECT_EQ(append(this->tested, 2, 0, "another partition"), Append::ok);
+  EXPECT_EQ(this->tested.reopen(1), 1U);
+  EXPECT_EQ(append(this->tested, 1, 2, "a gap"), Append::conflict);
+  EXPECT_EQ(this->tested.reopen(1), 1U);
+  EXPECT_EQ(append(this->tested, 1, 1, "b"), Append::ok);
+  EXPECT_EQ(read_all(this->tested, 1), (Entries{{1, "a"}, {2, "b"}}));
 }
 
 TYPED_TEST(LogRules, ReopenWaitsForWhatIsUnderWay) {
   std::atomic<int> done{0};
   for (Position at = 0; at < 100; ++at) {
-    this->log_.append(9, at, entry_at(9, at + 1, 500), [&](Append, const std::string&) { ++done; });
+    this->tested.append(9, at, entry_at(9, at + 1, 500),
+                        [&](Append, const std::string&) { ++done; });
   }
-  EXPECT_EQ(this->log_.reopen(9), 100U);
+  EXPECT_EQ(this->tested.reopen(9), 100U);
   EXPECT_EQ(done, 100);
 }
 
 TYPED_TEST(LogRules, WhatIsTrimmedIsGoneAndTheLastPositionStays) {
   for (Position at = 1; at <= 9; ++at) {
-    ASSERT_EQ(append(this->log_, 7, at - 1, entry_at(7, at, 50)), Append::ok);
+    ASSERT_EQ(append(this->tested, 7, at - 1, entry_at(7, at, 50)), Append::ok);
   }
-  this->log_.trim(7, 4);
-  this->log_.trim(7, 2);  // is already
-  EXPECT_EQ(this->log_.range(7).first, 5U);
-  const Entries left = read_all(this->log_, 7);
+  this->tested.trim(7, 4);
+  this->tested.trim(7, 2);  // is already
+  EXPECT_EQ(this->tested.range(7).first, 5U);
+  const Entries left = read_all(this->tested, 7);
   ASSERT_EQ(left.size(), 5U);
   EXPECT_EQ(left.front().first, 5U);
-  this->log_.trim(7, 1000);
-  EXPECT_EQ(this->log_.range(7).first, 10U);
-  EXPECT_EQ(this->log_.range(7).last, 9U);
-  EXPECT_TRUE(read_all(this->log_, 7).empty());
-  EXPECT_EQ(this->log_.reopen(7), 9U);
-  EXPECT_EQ(append(this->log_, 7, 9, "next"), Append::ok);
-  EXPECT_EQ(read_all(this->log_, 7), (Entries{{10, "next"}}));
+  this->tested.trim(7, 1000);
+  EXPECT_EQ(this->tested.range(7).first, 10U);
+  EXPECT_EQ(this->tested.range(7).last, 9U);
+  EXPECT_TRUE(read_all(this->tested, 7).empty());
+  EXPECT_EQ(this->tested.reopen(7), 9U);
+  EXPECT_EQ(append(this->tested, 7, 9, "next"), Append::ok);
+  EXPECT_EQ(read_all(this->tested, 7), (Entries{{10, "next"}}));
 }
 
 TYPED_TEST(LogRules, APartitionThatDoesNotExistIsRefused) {
-  Log& log = this->log_;
+  Log& log = this->tested;
   EXPECT_THROW(log.append(kPartitions, 0, "", nullptr), std::invalid_argument);
   EXPECT_THROW(log.range(kPartitions), std::invalid_argument);
   EXPECT_THROW(log.reopen(kPartitions), std::invalid_argument);
@@ -140,20 +141,20 @@ TYPED_TEST(LogRules, ManyThreadsAppendTogetherAndEachIsToldInOrder) {
   for (Partition mine = 0; mine < kThreads; ++mine) {
     threads.emplace_back([&, mine] {
       for (Position at = 1; at <= kEach; ++at) {
-        this->log_.append(mine, at - 1, entry_at(mine, at, 200),
-                          [&told, mine, at](Append outcome, const std::string&) {
-                            if (outcome == Append::ok) told[mine].push_back(at);
-                          });
-        if (at % 50 == 0) read_all(this->log_, mine, at / 2);
+        this->tested.append(mine, at - 1, entry_at(mine, at, 200),
+                            [&told, mine, at](Append outcome, const std::string&) {
+                              if (outcome == Append::ok) told[mine].push_back(at);
+                            });
+        if (at % 50 == 0) read_all(this->tested, mine, at / 2);
       }
-      EXPECT_EQ(this->log_.reopen(mine), kEach);
+      EXPECT_EQ(this->tested.reopen(mine), kEach);
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (Partition partition = 0; partition < kThreads; ++partition) {
     ASSERT_EQ(told[partition].size(), kEach);
     for (Position at = 1; at <= kEach; ++at) EXPECT_EQ(told[partition][at - 1], at);
-    const Entries all = read_all(this->log_, partition);
+    const Entries all = read_all(this->tested, partition);
     ASSERT_EQ(all.size(), kEach);
     for (Position at = 1; at <= kEach; ++at) {
       EXPECT_EQ(all[at - 1].second, entry_at(partition, at, 200));
@@ -168,12 +169,12 @@ TYPED_TEST(LogRules, OfThreadsThatRaceForOnePositionOneWins) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
-        if (append(this->log_, 11, at, "x") == Append::ok) ++won;
+        if (append(this->tested, 11, at, "x") == Append::ok) ++won;
       });
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(won, 1);
-    EXPECT_EQ(this->log_.reopen(11), at + 1);
+    EXPECT_EQ(this->tested.reopen(11), at + 1);
   }
 }
 

@@ -38,93 +38,93 @@ std::size_t files_in(const std::string& folder) {
 
 class FolderSnapshotsTest : public ::testing::Test {
  protected:
-  TempFolder folder_;
-  FolderSnapshots snapshots_{folder_.path()};
+  TempFolder home;
+  FolderSnapshots store{home.path()};
 };
 
 TEST_F(FolderSnapshotsTest, AreListedByCacheTheNewestFirst) {
-  snapshots_.put("b", 3, bytes_of("three"));
-  snapshots_.put("b", 20, bytes_of("twenty"));
-  snapshots_.put("a-1", ~Position{0}, bytes_of("most"));
-  const auto all = snapshots_.list();
+  store.put("b", 3, bytes_of("three"));
+  store.put("b", 20, bytes_of("twenty"));
+  store.put("a-1", ~Position{0}, bytes_of("most"));
+  const auto all = store.list();
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].cache, "a-1");
   EXPECT_EQ(all[0].position, ~Position{0});
   EXPECT_EQ(all[1].position, 20U);
   EXPECT_EQ(all[1].bytes, 6U);
   EXPECT_EQ(all[2].position, 3U);
-  EXPECT_EQ(content(snapshots_, "b", 20), "twenty");
-  EXPECT_TRUE(fs::exists(folder_ / "b.00000000000000000020.dpcache"));
+  EXPECT_EQ(content(store, "b", 20), "twenty");
+  EXPECT_TRUE(fs::exists(home / "b.00000000000000000020.dpcache"));
 }
 
 TEST_F(FolderSnapshotsTest, OneThatIsPutAgainIsReplacedAndTheOpenOneStays) {
-  snapshots_.put("a", 1, bytes_of("old"));
-  const auto open = snapshots_.open("a", 1);
-  snapshots_.put("a", 1, bytes_of("newer"));
-  EXPECT_EQ(content(snapshots_, "a", 1), "newer");
+  store.put("a", 1, bytes_of("old"));
+  const auto open = store.open("a", 1);
+  store.put("a", 1, bytes_of("newer"));
+  EXPECT_EQ(content(store, "a", 1), "newer");
   EXPECT_EQ(std::memcmp(open->bytes().data(), "old", 3), 0);
-  EXPECT_EQ(files_in(folder_.path()), 1U);
+  EXPECT_EQ(files_in(home.path()), 1U);
 }
 
 TEST_F(FolderSnapshotsTest, AnOpenOneOutlivesItsRemoval) {
-  snapshots_.put("a", 1, bytes_of("one"));
-  const auto open = snapshots_.open("a", 1);
-  snapshots_.remove_below("a", 2);
-  EXPECT_TRUE(snapshots_.list().empty());
+  store.put("a", 1, bytes_of("one"));
+  const auto open = store.open("a", 1);
+  store.remove_below("a", 2);
+  EXPECT_TRUE(store.list().empty());
   EXPECT_EQ(std::memcmp(open->bytes().data(), "one", 3), 0);
 }
 
 TEST_F(FolderSnapshotsTest, RemovesThoseBelowAndOfThisCacheOnly) {
-  for (const Position at : {1, 2, 3}) snapshots_.put("a", at, bytes_of("x"));
-  snapshots_.put("a-b", 1, bytes_of("x"));
-  snapshots_.remove_below("a", 3);
-  const auto all = snapshots_.list();
+  for (const Position at : {1, 2, 3}) store.put("a", at, bytes_of("x"));
+  store.put("a-b", 1, bytes_of("x"));
+  store.remove_below("a", 3);
+  const auto all = store.list();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].position, 3U);
   EXPECT_EQ(all[1].cache, "a-b");
 }
 
 TEST_F(FolderSnapshotsTest, HalfWrittenOnesAreRemovedAndOtherFilesStay) {
-  std::ofstream(folder_ / "a.00000000000000000007.dpcache.tmp") << "half";
+  std::ofstream(home / "a.00000000000000000007.dpcache.tmp") << "half";
   for (const char* name : {"notes.txt", "a.7.dpcache", "A.00000000000000000007.dpcache",
                            "a.99999999999999999999.dpcache", "b.tmp", ".dpcache"}) {
-    std::ofstream(folder_ / name) << "x";
+    std::ofstream(home / name) << "x";
   }
-  EXPECT_TRUE(snapshots_.list().empty());
-  EXPECT_EQ(files_in(folder_.path()), 6U);
+  EXPECT_TRUE(store.list().empty());
+  EXPECT_EQ(files_in(home.path()), 6U);
 }
 
 TEST_F(FolderSnapshotsTest, NamesThatCouldLeaveTheFolderAreRefused) {
   for (const std::string name : {"", "../a", "a/b", "A", "a.b", "a b", "ä"}) {
-    EXPECT_THROW(snapshots_.put(name, 1, bytes_of("x")), std::invalid_argument) << name;
-    EXPECT_THROW(snapshots_.open(name, 1), std::invalid_argument) << name;
-    EXPECT_THROW(snapshots_.remove_below(name, 1), std::invalid_argument) << name;
+    EXPECT_THROW(store.put(name, 1, bytes_of("x")), std::invalid_argument) << name;
+    EXPECT_THROW(store.open(name, 1), std::invalid_argument) << name;
+    EXPECT_THROW(store.remove_below(name, 1), std::invalid_argument) << name;
   }
-  EXPECT_THROW(snapshots_.put(std::string(201, 'a'), 1, bytes_of("x")), std::invalid_argument);
-  snapshots_.put(std::string(200, 'a'), 1, bytes_of("x"));
+  EXPECT_THROW(store.put(std::string(201, 'a'), 1, bytes_of("x")), std::invalid_argument);
+  store.put(std::string(200, 'a'), 1, bytes_of("x"));
 }
 
 TEST_F(FolderSnapshotsTest, OneThatIsNotThereOrEmptyOrNoFileIsAClearError) {
-  const std::string path = folder_ / "a.00000000000000000001.dpcache";
-  EXPECT_EQ(thrown_by([&] { snapshots_.open("a", 1); }),
+  const std::string path = home / "a.00000000000000000001.dpcache";
+  EXPECT_EQ(thrown_by([&] { store.open("a", 1); }),
             path + ": cannot be opened: No such file or directory");
   std::ofstream{path}.close();
-  EXPECT_EQ(thrown_by([&] { snapshots_.open("a", 1); }), path + ": is empty");
+  EXPECT_EQ(thrown_by([&] { store.open("a", 1); }), path + ": is empty");
   fs::remove(path);
   fs::create_directory(path);
-  EXPECT_EQ(thrown_by([&] { snapshots_.open("a", 1); }), path + ": is not a file");
+  EXPECT_EQ(thrown_by([&] { store.open("a", 1); }), path + ": is not a file");
 }
 
 TEST_F(FolderSnapshotsTest, ListingLeavesAloneWhatIsBeingWritten) {
   const std::string large(8 << 20, 'x');
   std::atomic<bool> ending{false};
   std::thread lister([&] {
-    while (!ending) snapshots_.list();
+    while (!ending) store.list();
   });
-  for (Position at = 1; at <= 5; ++at) snapshots_.put("a", at, bytes_of(large));
+  for (Position at = 1; at <= 5; ++at) store.put("a", at, bytes_of(large));
   ending = true;
   lister.join();
-  EXPECT_EQ(snapshots_.list().size(), 5U);
+  EXPECT_EQ(store.list().size(), 5U);
 }
 
 TEST_F(FolderSnapshotsTest, AFailedWriteLeavesNothing) {
@@ -132,11 +132,11 @@ TEST_F(FolderSnapshotsTest, AFailedWriteLeavesNothing) {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    return thrown_by([&] { snapshots_.put("a", 2, bytes_of(std::string(10000, 'x'))); });
+    return thrown_by([&] { store.put("a", 2, bytes_of(std::string(10000, 'x'))); });
   });
-  EXPECT_EQ(error, (folder_ / "a.00000000000000000002.dpcache.tmp") +
-                       ": cannot be written: File too large");
-  EXPECT_EQ(files_in(folder_.path()), 0U);
+  EXPECT_EQ(error,
+            (home / "a.00000000000000000002.dpcache.tmp") + ": cannot be written: File too large");
+  EXPECT_EQ(files_in(home.path()), 0U);
 }
 
 TEST_F(FolderSnapshotsTest, AFullDiskIsAnErrorWithItsCodeAndTheOldOneStays) {
@@ -157,11 +157,11 @@ TEST_F(FolderSnapshotsTest, AFullDiskIsAnErrorWithItsCodeAndTheOldOneStays) {
 }
 
 TEST_F(FolderSnapshotsTest, AFolderThatIsAFileOrHasNoParentIsAClearError) {
-  std::ofstream(folder_ / "file").close();
-  EXPECT_EQ(thrown_by([&] { FolderSnapshots there(folder_ / "file"); }),
-            (folder_ / "file") + ": cannot be used: Not a directory");
-  EXPECT_EQ(thrown_by([&] { FolderSnapshots there(folder_ / "none/deeper"); }),
-            (folder_ / "none/deeper") + ": cannot be made: No such file or directory");
+  std::ofstream(home / "file").close();
+  EXPECT_EQ(thrown_by([&] { FolderSnapshots there(home / "file"); }),
+            (home / "file") + ": cannot be used: Not a directory");
+  EXPECT_EQ(thrown_by([&] { FolderSnapshots there(home / "none/deeper"); }),
+            (home / "none/deeper") + ": cannot be made: No such file or directory");
 }
 
 }  // namespace

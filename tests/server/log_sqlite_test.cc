@@ -22,9 +22,9 @@ using testing::thrown_by;
 
 class SqliteLogTest : public ::testing::Test {
  protected:
-  std::string path() const { return folder_ / "log.db"; }
+  std::string path() const { return home / "log.db"; }
   std::unique_ptr<SqliteLog> open(SqliteLogOptions options = {}) const {
-    return std::make_unique<SqliteLog>(folder_.path(), options);
+    return std::make_unique<SqliteLog>(home.path(), options);
   }
   // Appends entries first … last of 1 KB.
   static void fill(Log& log, Partition partition, Position first, Position last) {
@@ -54,11 +54,11 @@ class SqliteLogTest : public ::testing::Test {
   // The folder as it would be found if the process died now.
   void copy_to(const TempFolder& other) const {
     for (const char* name : {"log.db", "log.db-wal"}) {
-      if (fs::exists(folder_ / name)) fs::copy_file(folder_ / name, other / name);
+      if (fs::exists(home / name)) fs::copy_file(home / name, other / name);
     }
   }
 
-  TempFolder folder_;
+  TempFolder home;
 };
 
 void expect_in(const std::string& text, const std::string& part) {
@@ -220,7 +220,6 @@ TEST_F(SqliteLogTest, AnEntryInTheWrongPlaceIsNoticed) {
 
 TEST_F(SqliteLogTest, AMissingEntryIsNoticedWhereverItWas) {
   for (const Position gone : {1, 5, 9}) {
-    const TempFolder folder;
     auto log = open();
     const auto partition = static_cast<Partition>(gone);
     fill(*log, partition, 1, 9);
@@ -358,7 +357,7 @@ int (*real_sync)(sqlite3_file*, int) = nullptr;
 class FailingDisk {
  public:
   FailingDisk() {
-    static const bool registered = [] {
+    static const bool kRegistered = [] {
       static sqlite3_vfs vfs = *sqlite3_vfs_find(nullptr);
       vfs.zName = "failing";
       vfs.xOpen = [](sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
@@ -378,7 +377,7 @@ class FailingDisk {
       };
       return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
     }();
-    EXPECT_TRUE(registered);
+    EXPECT_TRUE(kRegistered);
     failing_syncs = 0;
   }
 };
@@ -442,12 +441,12 @@ TEST_F(SqliteLogTest, ReopenThrowsWhileTheDiskStillFails) {
 }
 
 TEST_F(SqliteLogTest, AFolderThatCannotBeWrittenIsAClearError) {
-  fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec |
-                                      fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(home.path(), fs::perms::owner_read | fs::perms::owner_exec |
+                                   fs::perms::others_read | fs::perms::others_exec);
   const auto fresh = testing::as_nobody([&] { return thrown_by([&] { open(); }); });
-  fs::permissions(folder_.path(), fs::perms::all);
+  fs::permissions(home.path(), fs::perms::all);
   if (!fresh) GTEST_SKIP() << "this user cannot become another";
-  EXPECT_EQ(*fresh, folder_.path() + ": cannot be written: Permission denied");
+  EXPECT_EQ(*fresh, home.path() + ": cannot be written: Permission denied");
 
   { fill(*open(), 0, 1, 1); }
   fs::permissions(path(), fs::perms::owner_read | fs::perms::others_read);
@@ -458,8 +457,8 @@ TEST_F(SqliteLogTest, AFolderThatCannotBeWrittenIsAClearError) {
 }
 
 TEST_F(SqliteLogTest, AFolderThatDoesNotExistIsAClearError) {
-  EXPECT_EQ(thrown_by([&] { SqliteLog log(folder_ / "none"); }),
-            (folder_ / "none") + ": cannot be written: No such file or directory");
+  EXPECT_EQ(thrown_by([&] { SqliteLog log(home / "none"); }),
+            (home / "none") + ": cannot be written: No such file or directory");
 }
 
 }  // namespace
