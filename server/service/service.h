@@ -119,7 +119,7 @@ class Service {
   std::atomic<std::uint64_t> snapshots_failed_ = 0;
 
   Pool pool_;
-  std::mutex snapshot_mutex_;  // one snapshot at a time
+  std::mutex snapshot_mutex_;  // who reads the whole of a partition, or trims it
   std::mutex stop_mutex_;
   std::condition_variable stop_wake_;
   bool stopping_ = false;

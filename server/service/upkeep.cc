@@ -82,6 +82,8 @@ void Service::heal_now(Partition partition) {
     ids.insert(hosted->id);
   }
   try {
+    // While the log is read, nothing may be trimmed.
+    const std::lock_guard lock(snapshot_mutex_);
     log_.reopen(partition);
     auto restored =
         ids.empty() ? std::map<std::string, Restored>() : replay(log_, snapshots_, partition, ids);

@@ -41,7 +41,8 @@ export async function start(base = '/') {
   };
 }
 
-async function openPage(
+/** A page that notes what goes wrong on it; `done` says so. */
+export async function openPage(
   browser,
   url,
   {
