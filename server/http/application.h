@@ -24,7 +24,8 @@ struct Request {
   std::string remote;   // the peer's address, without its port
   std::string id;       // of the request, for logs: the client's X-Request-Id if it is sane, or new
   bool secure = false;  // by TLS
-  // True when the client has gone: what has not begun need not be done.
+  // True when the client has gone: what has not begun need not be done. A client that closes only
+  // its sending side counts as gone, but gets the answer if one comes.
   std::shared_ptr<const std::atomic<bool>> gone;
 
   // The value of a header (its name in lower case), or an empty string.
@@ -61,12 +62,17 @@ class Application {
     std::optional<Response> refusal;  // the answer, whatever the body says
   };
   virtual Admission admit(const Request& head) = 0;
-  // Answers once, now or later, on any thread.
+  // Answers once, now or later, on any thread; what comes after the first answer is dropped. An
+  // exception, or `respond` destroyed without a call, is refused with 500.
   virtual void handle(Request request, Respond respond) = 0;
   // The answer to what is no request that could be handled: 400 malformed, 408 too slow, 413 too
-  // large, 431 header too large, 503 too many connections. `detail`: a sentence for people.
+  // large, 417 an expectation unknown, 431 header too large, 500 the application failed, 503 too
+  // many connections. `detail`: a sentence for people. `head` has what could be read of it, at
+  // least `remote` and `id`.
   virtual Response refuse(unsigned status, std::string_view detail, const Request& head) = 0;
   // Told when a response has been sent, or its client has gone (status 499): for logs and metrics.
+  // `request` is without its body; `bytes_sent` has heads and chunk sizes in it; `seconds` run from
+  // the first bytes of the request.
   virtual void completed(const Request& request, unsigned status, std::uint64_t bytes_sent,
                          double seconds) = 0;
 };

@@ -113,7 +113,7 @@ std::string http_date(std::time_t now) {
   text += ' ';
   text += kMonths.substr(static_cast<std::size_t>(at.tm_mon) * 3, 3);
   text += ' ';
-  append_number(text, static_cast<std::size_t>(at.tm_year + 1900));
+  append_number(text, static_cast<std::size_t>(at.tm_year) + 1900);
   text += ' ';
   append_two(text, at.tm_hour);
   text += ':';

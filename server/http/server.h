@@ -1,5 +1,5 @@
-// The HTTP/1.1 server, with TLS if asked for. The only code that knows Beast and OpenSSL stands in
-// server.cc.
+// The HTTP/1.1 server, with TLS if asked for. Beast is known to server.cc alone, OpenSSL to tls.cc
+// and it.
 #ifndef DPCACHE_SERVER_HTTP_SERVER_H_
 #define DPCACHE_SERVER_HTTP_SERVER_H_
 

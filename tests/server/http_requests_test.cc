@@ -17,7 +17,7 @@ class HttpRequests : public testing::Test {
  protected:
   // One request, and what comes back. The connection must be closed afterwards.
   Reply refused(std::string_view request) {
-    Client client(running_.port());
+    Client client(running.port());
     client.send(request);
     Reply reply = client.reply();
     EXPECT_EQ(reply.header("Connection"), "close");
@@ -25,12 +25,12 @@ class HttpRequests : public testing::Test {
     return reply;
   }
 
-  TinyApplication application_;
-  Running running_{application_};
+  TinyApplication application;
+  Running running{application};
 };
 
 TEST_F(HttpRequests, AreAnsweredOneAfterTheOther) {
-  Client client(running_.port());
+  Client client(running.port());
   for (int i = 0; i < 3; ++i) {
     const Reply reply = client.get("/thing?x=1");
     EXPECT_EQ(reply.status, 200U);
@@ -40,18 +40,18 @@ TEST_F(HttpRequests, AreAnsweredOneAfterTheOther) {
               std::string_view("Sun, 06 Nov 1994 08:49:37 GMT").size());
     EXPECT_EQ(reply.header("Connection"), "");
   }
-  EXPECT_EQ(running_.server().connections(), 1U);
+  EXPECT_EQ(running.server().connections(), 1U);
   client.close();
-  EXPECT_TRUE(eventually([&] { return running_.server().connections() == 0; }));
+  EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
 }
 
 TEST_F(HttpRequests, CarryWhatWasSent) {
   Request seen;
-  application_.on_handle = [&](Request request, const Respond& respond) {
+  application.on_handle = [&](Request request, const Respond& respond) {
     seen = std::move(request);
     respond(text("x"));
   };
-  Client client(running_.port());
+  Client client(running.port());
   client.send(
       "PATCH /a%00b/%2e%2e/c?d=%C3%A9 HTTP/1.1\r\nHOST: h\r\nX-Thing:  two  words \t\r\n"
       "x-request-id: abc-1\r\nContent-Length: 3\r\n\r\nx\0y"sv);
@@ -69,7 +69,7 @@ TEST_F(HttpRequests, CarryWhatWasSent) {
 }
 
 TEST_F(HttpRequests, GetAnIdOfTheirOwnWhereTheirsIsNotSane) {
-  Client client(running_.port());
+  Client client(running.port());
   for (const std::string id : {"", "two words", "<script>", "\x80", "quote\""}) {
     client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + id + "\r\n\r\n");
     client.reply();
@@ -77,7 +77,7 @@ TEST_F(HttpRequests, GetAnIdOfTheirOwnWhereTheirsIsNotSane) {
   client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + std::string(129, 'a') + "\r\n\r\n");
   client.reply();
   std::vector<std::string> ids;
-  for (const auto& done : application_.completed_of(6)) ids.push_back(done.request.id);
+  for (const auto& done : application.completed_of(6)) ids.push_back(done.request.id);
   for (const auto& id : ids) EXPECT_EQ(id.size(), 16U);
   std::sort(ids.begin(), ids.end());
   EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
@@ -89,13 +89,13 @@ TEST_F(HttpRequests, MayComeAllAtOnce) {
     all += "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n";
     all += std::to_string(10000 + i);
   }
-  Client client(running_.port());
+  Client client(running.port());
   client.send(all);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(client.reply().body, std::to_string(10000 + i));
 }
 
 TEST_F(HttpRequests, MayComeByteByByte) {
-  Client client(running_.port());
+  Client client(running.port());
   for (const char c :
        "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
        "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nX: y\r\n\r\n"sv) {
@@ -107,12 +107,12 @@ TEST_F(HttpRequests, MayComeByteByByte) {
 }
 
 TEST_F(HttpRequests, MayHaveALargeBody) {
-  application_.on_admit = [](const Request&) {
+  application.on_admit = [](const Request&) {
     return Application::Admission{std::uint64_t{64} << 20, std::nullopt};
   };
   std::string body(20'000'000, 'x');
   for (std::size_t i = 0; i < body.size(); i += 997) body[i] = static_cast<char>('a' + i % 26);
-  Client client(running_.port());
+  Client client(running.port());
   ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 20000000\r\n\r\n"));
   ASSERT_TRUE(client.send(body));
   EXPECT_TRUE(client.reply().body == body);
@@ -125,14 +125,14 @@ TEST_F(HttpRequests, MayHaveALargeBody) {
 }
 
 TEST_F(HttpRequests, OfHeadHaveNoBodyInTheAnswer) {
-  Client client(running_.port());
+  Client client(running.port());
   client.send("HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(client.reply("HEAD").header("Content-Length"), "9");
   EXPECT_EQ(client.reply().body, "GET /");
 }
 
 TEST_F(HttpRequests, MayAskBeforeTheySendTheBody) {
-  Client client(running_.port());
+  Client client(running.port());
   client.send(
       "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n");
   EXPECT_EQ(client.reply().status, 100U);
@@ -150,7 +150,7 @@ TEST_F(HttpRequests, MayAskBeforeTheySendTheBody) {
 }
 
 TEST_F(HttpRequests, OfHttp10CloseUnlessTheyAskForMore) {
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(client.reply().header("Connection"), "keep-alive");
   client.send("GET / HTTP/1.0\r\n\r\n");
@@ -159,14 +159,14 @@ TEST_F(HttpRequests, OfHttp10CloseUnlessTheyAskForMore) {
 }
 
 TEST_F(HttpRequests, MayCloseTheConnection) {
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(client.reply().header("Connection"), "close");
   EXPECT_TRUE(client.closed());
 }
 
 TEST_F(HttpRequests, MayFollowABlankLine) {
-  Client client(running_.port());
+  Client client(running.port());
   client.send("\r\n\r\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n\r\n");
   EXPECT_EQ(client.reply().body, "GET /a");
   client.send("GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -239,7 +239,7 @@ TEST_F(HttpRequests, WhoseLengthCouldBeReadInTwoWaysAreRefused) {
     EXPECT_EQ(refused(request).status, 400U) << header;
   }
   EXPECT_EQ(refused("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").status, 400U);
-  for (const auto& done : application_.all_completed()) {
+  for (const auto& done : application.all_completed()) {
     EXPECT_NE(done.request.target, "/smuggled");
   }
 }
@@ -280,7 +280,7 @@ TEST_F(HttpRequests, WithTooLargeABodyAreRefused) {
   EXPECT_EQ(refused("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n").status,
             413U);
   // By what comes: chunked without end.
-  Client client(running_.port());
+  Client client(running.port());
   client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
   std::string chunk = "10000\r\n";
   chunk += std::string(65536, 'x') + "\r\n";
@@ -299,20 +299,20 @@ TEST_F(HttpRequests, WithTooLargeAHeaderAreRefused) {
   // To the byte.
   const std::size_t limit = HttpOptions{}.max_header;
   const std::size_t rest = limit - start.size() - std::string_view("A: \r\n\r\n").size();
-  Client client(running_.port());
+  Client client(running.port());
   client.send(start + "A: " + std::string(rest, 'x') + "\r\n\r\n");
   EXPECT_EQ(client.reply().status, 200U);
   EXPECT_EQ(refused(start + "A: " + std::string(rest + 1, 'x') + "\r\n\r\n").status, 431U);
 }
 
 TEST_F(HttpRequests, ThatTheApplicationDoesNotAdmitAreRefused) {
-  application_.on_admit = [](const Request& head) {
+  application.on_admit = [](const Request& head) {
     Application::Admission admission{100, std::nullopt};
     if (head.target == "/secret") admission.refusal = text("no", 401);
     if (head.target == "/throw") throw std::runtime_error("admit");
     return admission;
   };
-  Client client(running_.port());
+  Client client(running.port());
   EXPECT_EQ(client.get("/secret").status, 401U);
   EXPECT_EQ(client.get("/throw").status, 500U);
   client.send("POST /secret HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
@@ -329,13 +329,13 @@ TEST_F(HttpRequests, ThatEndInTheMiddleAreNotHandled) {
   for (const std::string_view start :
        {"\r"sv, "GET / HT"sv, "GET / HTTP/1.1\r\nHost: h\r\n"sv,
         "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabc"sv}) {
-    Client client(running_.port());
+    Client client(running.port());
     client.send(start);
     client.shutdown_send();
     EXPECT_TRUE(client.closed());
   }
-  EXPECT_TRUE(eventually([&] { return running_.server().connections() == 0; }));
-  const auto completed = application_.all_completed();
+  EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
+  const auto completed = application.all_completed();
   ASSERT_EQ(completed.size(), 1U);  // the one that has a head
   EXPECT_EQ(completed[0].status, 499U);
 }

@@ -27,8 +27,8 @@ class HttpResponses : public testing::Test {
 
   // Answers every request with these parts.
   void answer_with(NextPart parts, const char* type = "text/plain") {
-    application_.on_handle = [parts = std::move(parts), type](const Request&,
-                                                              const Respond& respond) {
+    application.on_handle = [parts = std::move(parts), type](const Request&,
+                                                             const Respond& respond) {
       Response response;
       response.headers = {{"Content-Type", type}};
       response.parts = parts;
@@ -38,66 +38,66 @@ class HttpResponses : public testing::Test {
 
   // Keeps what it is asked, until the test answers.
   void hold() {
-    application_.on_handle = [this](Request request, Respond respond) {
-      const std::lock_guard lock(mutex_);
-      requests_.push_back(std::move(request));
-      held_.push_back(std::move(respond));
+    application.on_handle = [this](Request request, Respond respond) {
+      const std::lock_guard lock(mutex);
+      requests.push_back(std::move(request));
+      responds.push_back(std::move(respond));
     };
   }
 
   Respond held(std::size_t index) {
     const auto has = [&] {
-      const std::lock_guard lock(mutex_);
-      return held_.size() > index;
+      const std::lock_guard lock(mutex);
+      return responds.size() > index;
     };
     EXPECT_TRUE(eventually(has));
-    const std::lock_guard lock(mutex_);
-    return std::exchange(held_.at(index), nullptr);
+    const std::lock_guard lock(mutex);
+    return std::exchange(responds.at(index), nullptr);
   }
 
-  std::mutex mutex_;
-  std::vector<Request> requests_;
-  std::vector<Respond> held_;
-  TinyApplication application_;
-  Running running_{application_, two_threads()};
+  std::mutex mutex;
+  std::vector<Request> requests;
+  std::vector<Respond> responds;
+  TinyApplication application;
+  Running running{application, two_threads()};
 };
 
 TEST_F(HttpResponses, ComeFromAnyThread) {
   std::vector<std::thread> threads;
-  application_.on_handle = [&](Request request, Respond respond) {
-    const std::lock_guard lock(mutex_);
+  application.on_handle = [&](Request request, Respond respond) {
+    const std::lock_guard lock(mutex);
     threads.emplace_back([target = std::move(request.target), respond = std::move(respond)] {
       respond(text(target));
     });
   };
   {
     std::vector<std::unique_ptr<Client>> clients;
-    for (int i = 0; i < 8; ++i) clients.push_back(std::make_unique<Client>(running_.port()));
+    for (int i = 0; i < 8; ++i) clients.push_back(std::make_unique<Client>(running.port()));
     for (int round = 0; round < 20; ++round) {
       for (auto& client : clients) client->send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
       for (auto& client : clients) EXPECT_EQ(client->reply().body, "/a");
     }
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(application_.completed_of(160).size(), 160U);
+  EXPECT_EQ(application.completed_of(160).size(), 160U);
 }
 
 TEST_F(HttpResponses, CountOnce) {
-  application_.on_handle = [](const Request&, const Respond& respond) {
+  application.on_handle = [](const Request&, const Respond& respond) {
     respond(text("first"));
     respond(text("second"));
     throw std::runtime_error("after the answer");
   };
-  Client client(running_.port());
+  Client client(running.port());
   EXPECT_EQ(client.get("/").body, "first");
   EXPECT_EQ(client.get("/").body, "first");
 }
 
 TEST_F(HttpResponses, Are500WhereTheApplicationFails) {
-  application_.on_handle = [](const Request& request, const Respond&) {
+  application.on_handle = [](const Request& request, const Respond&) {
     if (request.target == "/throw") throw std::runtime_error("no");
   };
-  Client client(running_.port());
+  Client client(running.port());
   EXPECT_EQ(client.get("/throw").status, 500U);
   EXPECT_EQ(client.get("/forget").status, 500U);  // `respond` is destroyed and nobody has called it
   hold();
@@ -108,7 +108,7 @@ TEST_F(HttpResponses, Are500WhereTheApplicationFails) {
 
 TEST_F(HttpResponses, OfPipelinedRequestsKeepTheirOrder) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
   const Respond first = held(0);
   client.send("GET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -122,7 +122,7 @@ TEST_F(HttpResponses, OfPipelinedRequestsKeepTheirOrder) {
 
 TEST_F(HttpResponses, AreForTheRequestsThatComeWhileTheyAreWaitedFor) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
   for (std::size_t i = 0; i < 20; ++i) {
     const Respond respond = held(i);
@@ -132,15 +132,15 @@ TEST_F(HttpResponses, AreForTheRequestsThatComeWhileTheyAreWaitedFor) {
     client.send("GET /" + std::to_string(i + 3) + " HTTP/1.1\r\nHost: h\r\n\r\n");
   }
   held(20);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex);
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(requests_.at(i).target, "/" + std::to_string(i + 1));
+    EXPECT_EQ(requests.at(i).target, "/" + std::to_string(i + 1));
   }
 }
 
 TEST_F(HttpResponses, MayWaitWhileTheNextBodyComes) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n");
   const Respond first = held(0);
   const std::string body(300'000, 'b');
@@ -150,8 +150,8 @@ TEST_F(HttpResponses, MayWaitWhileTheNextBodyComes) {
   EXPECT_EQ(client.reply().body, "one");
   const Respond second = held(1);
   {
-    const std::lock_guard lock(mutex_);
-    EXPECT_TRUE(requests_.at(1).body == body);
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(requests.at(1).body == body);
   }
   second(text("two"));
   EXPECT_EQ(client.reply().body, "two");
@@ -159,34 +159,34 @@ TEST_F(HttpResponses, MayWaitWhileTheNextBodyComes) {
 
 TEST_F(HttpResponses, NoticeThatTheClientHasGone) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   const Respond respond = held(0);
   client.close();
   EXPECT_TRUE(eventually([&] {
-    const std::lock_guard lock(mutex_);
-    return requests_.at(0).gone->load();
+    const std::lock_guard lock(mutex);
+    return requests.at(0).gone->load();
   }));
   respond(text("too late"));
-  const auto done = application_.completed_of(1).at(0);
+  const auto done = application.completed_of(1).at(0);
   EXPECT_EQ(done.status, 499U);
-  EXPECT_TRUE(eventually([&] { return running_.server().connections() == 0; }));
+  EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
 }
 
 TEST_F(HttpResponses, EndAtOnceWhenTheConnectionIsBroken) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   const Respond respond = held(0);
   client.reset();
-  EXPECT_EQ(application_.completed_of(1).at(0).status, 499U);  // nobody waits for the answer
-  EXPECT_TRUE(eventually([&] { return running_.server().connections() == 0; }));
+  EXPECT_EQ(application.completed_of(1).at(0).status, 499U);  // nobody waits for the answer
+  EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
   respond(text("too late"));
 }
 
 TEST_F(HttpResponses, ReachAClientThatHasOnlyStoppedSending) {
   hold();
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   client.shutdown_send();
   held(0)(text("still here"));
@@ -195,14 +195,14 @@ TEST_F(HttpResponses, ReachAClientThatHasOnlyStoppedSending) {
 }
 
 TEST_F(HttpResponses, SayWhatTheApplicationSays) {
-  application_.on_handle = [](const Request& request, const Respond& respond) {
+  application.on_handle = [](const Request& request, const Respond& respond) {
     Response response;
     response.status = request.target == "/204" ? 204 : request.target == "/304" ? 304 : 299;
     response.headers = {{"X-One", "1"}, {"X-Split", "a\r\nSet-Cookie: b\0c"}, {"X-One", "2"}};
     response.body = "body";
     respond(std::move(response));
   };
-  Client client(running_.port());
+  Client client(running.port());
   const Reply reply = client.get("/");
   EXPECT_EQ(reply.status, 299U);
   EXPECT_EQ(reply.header("X-Split"), "a  Set-Cookie: b");
@@ -217,17 +217,17 @@ TEST_F(HttpResponses, SayWhatTheApplicationSays) {
 TEST_F(HttpResponses, OfManyMegabytesReachASlowReader) {
   std::string large(16 << 20, 'x');
   for (std::size_t i = 0; i < large.size(); i += 4099) large[i] = static_cast<char>('a' + i % 26);
-  application_.on_handle = [&](const Request&, const Respond& respond) { respond(text(large)); };
-  Client client(running_.port(), 4096);
+  application.on_handle = [&](const Request&, const Respond& respond) { respond(text(large)); };
+  Client client(running.port(), 4096);
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   std::this_thread::sleep_for(100ms);
   EXPECT_TRUE(client.reply().body == large);
-  const auto done = application_.completed_of(1).at(0);
+  const auto done = application.completed_of(1).at(0);
   EXPECT_EQ(done.status, 200U);
   EXPECT_GT(done.bytes_sent, large.size());
 }
 
-TEST_F(HttpResponses, ToWhoDoesNotReadTimeOut) {
+TEST(HttpTimeouts, EndAnswersToWhoDoesNotRead) {
   TinyApplication application;
   application.on_handle = [](const Request&, const Respond& respond) {
     respond(text(std::string(64 << 20, 'x')));
@@ -255,7 +255,7 @@ NextPart counting(int count, std::string part) {
 
 TEST_F(HttpResponses, MayComeInParts) {
   answer_with(counting(200, "part "));
-  Client client(running_.port());
+  Client client(running.port());
   const Reply reply = client.get("/");
   EXPECT_EQ(reply.header("Transfer-Encoding"), "chunked");
   EXPECT_EQ(reply.header("Content-Length"), "");
@@ -278,7 +278,7 @@ TEST_F(HttpResponses, MayComeInParts) {
 
 TEST_F(HttpResponses, InPartsEndWithTheConnectionInHttp10) {
   answer_with(counting(3, "abc"));
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   const Reply reply = client.reply();
   EXPECT_EQ(reply.header("Transfer-Encoding"), "");
@@ -292,7 +292,7 @@ TEST_F(HttpResponses, InPartsAreNotAskedForByHead) {
     ++asked;
     done("x");
   });
-  Client client(running_.port());
+  Client client(running.port());
   client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(client.reply("HEAD").header("Transfer-Encoding"), "chunked");
   EXPECT_EQ(asked, 0);
@@ -303,14 +303,14 @@ TEST_F(HttpResponses, InPartsThatFailAreNotWhole) {
     if ((*calls)++ == 0) return done("a");
     throw std::runtime_error("no more");
   });
-  Client client(running_.port());
+  Client client(running.port());
   Reply reply = client.get("/");
   EXPECT_EQ(reply.body, "a");
   EXPECT_FALSE(reply.whole);
   answer_with([calls = std::make_shared<int>(0)](const PartDone& done) {
     if ((*calls)++ == 0) done("a");  // and never again
   });
-  Client other(running_.port());
+  Client other(running.port());
   reply = other.get("/");
   EXPECT_EQ(reply.body, "a");
   EXPECT_FALSE(reply.whole);
@@ -323,7 +323,7 @@ TEST_F(HttpResponses, InPartsAreAskedForAsTheClientReads) {
     done(std::string(1 << 20, 'x'));
   });
   {
-    Client client(running_.port(), 4096);
+    Client client(running.port(), 4096);
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     EXPECT_TRUE(eventually([&] { return asked > 0; }));
     std::this_thread::sleep_for(200ms);
@@ -334,7 +334,7 @@ TEST_F(HttpResponses, InPartsAreAskedForAsTheClientReads) {
       read += client.receive(65536).size();
     EXPECT_GE(asked, before + 8);
   }
-  EXPECT_EQ(application_.completed_of(1).at(0).status, 499U);
+  EXPECT_EQ(application.completed_of(1).at(0).status, 499U);
 }
 
 // Events of a topic that a test publishes by hand.
@@ -377,12 +377,12 @@ class Topic {
 TEST_F(HttpResponses, InPartsWaitForEvents) {
   Topic topic;
   answer_with(topic.parts(), "text/event-stream");
-  application_.on_handle = [&](const Request&, const Respond& respond) {
+  application.on_handle = [&](const Request&, const Respond& respond) {
     Response response;
     response.parts = topic.parts();
     respond(std::move(response));
   };
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   for (const std::string event : {"data: 1\n\n", "data: 2\n\n"}) {
     topic.publish(event);
@@ -390,20 +390,20 @@ TEST_F(HttpResponses, InPartsWaitForEvents) {
   }
   topic.publish(std::nullopt);
   client.until("0\r\n\r\n");
-  application_.on_handle = nullptr;
+  application.on_handle = nullptr;
   EXPECT_EQ(client.get("/next").body, "GET /next");
 }
 
 TEST_F(HttpResponses, InPartsEndWhenTheClientHasGone) {
   for (const bool politely : {true, false}) {
     Topic topic;
-    application_.on_handle = [&](const Request&, const Respond& respond) {
+    application.on_handle = [&](const Request&, const Respond& respond) {
       Response response;
       response.parts = topic.parts();
       respond(std::move(response));
     };
     {
-      Client client(running_.port());
+      Client client(running.port());
       client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
       topic.publish("x");
       client.until("x");
@@ -411,10 +411,10 @@ TEST_F(HttpResponses, InPartsEndWhenTheClientHasGone) {
       if (!politely) client.reset();
     }
     EXPECT_TRUE(eventually([&] { return topic.alive() == 0; }));  // though it owes a call
-    EXPECT_TRUE(eventually([&] { return running_.server().connections() == 0; }));
+    EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
     topic.publish("nobody listens");
   }
-  for (const auto& done : application_.completed_of(2)) EXPECT_EQ(done.status, 499U);
+  for (const auto& done : application.completed_of(2)) EXPECT_EQ(done.status, 499U);
 }
 
 // ---- Many connections

@@ -49,11 +49,11 @@ TEST(HttpStart, NeedNotRun) {
 class HttpStop : public testing::Test {
  protected:
   HttpStop() {
-    application_.on_handle = [this](const Request& request, Respond respond) {
+    application.on_handle = [this](const Request& request, Respond respond) {
       if (request.target == "/now") return respond(text("now"));
-      const std::lock_guard lock(mutex_);
-      held_ = std::move(respond);
-      ++asked_;
+      const std::lock_guard lock(mutex);
+      held = std::move(respond);
+      ++asked;
     };
   }
 
@@ -65,40 +65,40 @@ class HttpStop : public testing::Test {
 
   // A request that the application keeps.
   void ask(Client& client) {
-    const int before = asked_;
+    const int before = asked;
     client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
-    EXPECT_TRUE(eventually([&] { return asked_ > before; }));
+    EXPECT_TRUE(eventually([&] { return asked > before; }));
   }
 
-  std::mutex mutex_;
-  Respond held_;
-  std::atomic<int> asked_ = 0;
-  TinyApplication application_;
-  Running running_{application_, two_threads()};
+  std::mutex mutex;
+  Respond held;
+  std::atomic<int> asked = 0;
+  TinyApplication application;
+  Running running{application, two_threads()};
 };
 
 TEST_F(HttpStop, ClosesIdleConnectionsAtOnce) {
-  Client fresh(running_.port());
-  Client used(running_.port());
+  Client fresh(running.port());
+  Client used(running.port());
   EXPECT_EQ(used.get("/now").status, 200U);
-  EXPECT_TRUE(eventually([&] { return running_.server().connections() == 2; }));
-  running_.server().stop(kLong);
+  EXPECT_TRUE(eventually([&] { return running.server().connections() == 2; }));
+  running.server().stop(kLong);
   EXPECT_TRUE(fresh.closed());
   EXPECT_TRUE(used.closed());
-  running_.join();
-  EXPECT_EQ(running_.server().connections(), 0U);
-  EXPECT_THROW(Client{running_.port()}, std::runtime_error);
+  running.join();
+  EXPECT_EQ(running.server().connections(), 0U);
+  EXPECT_THROW(Client{running.port()}, std::runtime_error);
 }
 
 TEST_F(HttpStop, LetsRequestsUnderWayEnd) {
-  Client client(running_.port());
-  Client slow(running_.port());
+  Client client(running.port());
+  Client slow(running.port());
   slow.send("GET /now HTTP/1.1\r\nHo");
   ask(client);
-  running_.server().stop(kLong);
+  running.server().stop(kLong);
   EXPECT_TRUE(eventually([&] {
     try {
-      const Client refused(running_.port());
+      const Client refused(running.port());
       return false;
     } catch (const std::runtime_error&) {
       return true;
@@ -106,55 +106,55 @@ TEST_F(HttpStop, LetsRequestsUnderWayEnd) {
   }));
   slow.send("st: h\r\n\r\n");
   EXPECT_EQ(slow.reply().header("Connection"), "close");
-  held_(text("done"));
+  held(text("done"));
   const Reply reply = client.reply();
   EXPECT_EQ(reply.body, "done");
   EXPECT_EQ(reply.header("Connection"), "close");
   EXPECT_TRUE(client.closed());
   client.close();
   slow.close();
-  running_.join();
+  running.join();
 }
 
 TEST_F(HttpStop, HasNoMorePatienceThanItIsGiven) {
-  Client client(running_.port());
+  Client client(running.port());
   ask(client);
-  running_.server().stop(100ms);
-  running_.join();
+  running.server().stop(100ms);
+  running.join();
   EXPECT_TRUE(client.closed());
-  EXPECT_EQ(application_.completed_of(1).at(0).status, 499U);
-  held_(text("nobody waits"));
+  EXPECT_EQ(application.completed_of(1).at(0).status, 499U);
+  held(text("nobody waits"));
 }
 
 TEST_F(HttpStop, MayBeHurried) {
-  Client client(running_.port());
+  Client client(running.port());
   ask(client);
-  running_.server().stop(kLong);
-  running_.server().stop(0ms);
-  running_.join();
+  running.server().stop(kLong);
+  running.server().stop(0ms);
+  running.join();
   EXPECT_TRUE(client.closed());
 }
 
 TEST_F(HttpStop, EndsStreamsOfEvents) {
-  application_.on_handle = [&](const Request&, const Respond& respond) {
+  application.on_handle = [&](const Request&, const Respond& respond) {
     Response response;
     response.headers = {{"Content-Type", "text/event-stream"}};
     response.parts = [&, sent = std::make_shared<bool>(false)](auto done) {
       if (!std::exchange(*sent, true)) return done("data: 1\n\n");
-      const std::lock_guard lock(mutex_);
-      held_ = [done](const Response&) { done("data: 2\n\n"); };
+      const std::lock_guard lock(mutex);
+      held = [done](const Response&) { done("data: 2\n\n"); };
     };
     respond(std::move(response));
   };
-  Client client(running_.port());
+  Client client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   client.until("data: 1\n\n");
-  running_.server().stop(kLong);
+  running.server().stop(kLong);
   client.until("0\r\n\r\n");
   EXPECT_TRUE(client.closed());
   client.close();
-  running_.join();
-  held_({});
+  running.join();
+  held({});
 }
 
 TEST_F(HttpStop, ComesWhileManyAsk) {
@@ -165,7 +165,7 @@ TEST_F(HttpStop, ComesWhileManyAsk) {
     threads.emplace_back([&] {
       while (!over) {
         try {
-          Client client(running_.port());
+          Client client(running.port());
           for (int k = 0; k < 10; ++k) {
             if (client.get("/now").status == 200) ++answers;
           }
@@ -175,11 +175,11 @@ TEST_F(HttpStop, ComesWhileManyAsk) {
     });
   }
   EXPECT_TRUE(eventually([&] { return answers > 100; }));
-  running_.server().stop(kLong);
-  running_.join();
+  running.server().stop(kLong);
+  running.join();
   over = true;
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(running_.server().connections(), 0U);
+  EXPECT_EQ(running.server().connections(), 0U);
 }
 
 }  // namespace

@@ -17,17 +17,17 @@ class HttpTls : public testing::Test {
   HttpOptions options() const {
     HttpOptions options;
     options.threads = 2;
-    options.tls_certificate = files_.certificate;
-    options.tls_key = files_.key;
+    options.tls_certificate = files.certificate;
+    options.tls_key = files.key;
     return options;
   }
 
-  TlsFiles files_;
-  TinyApplication application_;
+  TlsFiles files;
+  TinyApplication application;
 };
 
 TEST_F(HttpTls, ServesTheSame) {
-  Running running(application_, options());
+  Running running(application, options());
   TlsClient client(running.port());
   ASSERT_TRUE(client.connected());
   EXPECT_EQ(client.version(), "TLSv1.3");
@@ -39,14 +39,14 @@ TEST_F(HttpTls, ServesTheSame) {
   EXPECT_TRUE(client.reply().body == body);
   EXPECT_EQ(client.get("/b").body, "GET /b");
   EXPECT_TRUE(client.shut_down());
-  for (const auto& done : application_.completed_of(3)) EXPECT_TRUE(done.request.secure);
+  for (const auto& done : application.completed_of(3)) EXPECT_TRUE(done.request.secure);
   EXPECT_TRUE(eventually([&] { return running.server().connections() == 0; }));
 }
 
 TEST_F(HttpTls, AnswersFromAnyThreadAndInParts) {
   std::atomic<int> left = 50;
   std::vector<std::thread> threads;
-  application_.on_handle = [&](const Request&, Respond respond) {
+  application.on_handle = [&](const Request&, Respond respond) {
     threads.emplace_back([&, respond = std::move(respond)] {
       Response response;
       response.parts = [&](auto done) {
@@ -56,7 +56,7 @@ TEST_F(HttpTls, AnswersFromAnyThreadAndInParts) {
       respond(std::move(response));
     });
   };
-  Running running(application_, options());
+  Running running(application, options());
   TlsClient client(running.port());
   EXPECT_EQ(client.get("/").body.size(), 1'500'000U);
   left = 1;
@@ -67,7 +67,7 @@ TEST_F(HttpTls, AnswersFromAnyThreadAndInParts) {
 }
 
 TEST_F(HttpTls, EndsWithAGoodbye) {
-  Running running(application_, options());
+  Running running(application, options());
   TlsClient client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(client.reply().status, 200U);
@@ -76,7 +76,7 @@ TEST_F(HttpTls, EndsWithAGoodbye) {
 }
 
 TEST_F(HttpTls, NeedsVersion12) {
-  Running running(application_, options());
+  Running running(application, options());
   EXPECT_TRUE(TlsClient(running.port(), TLS1_2_VERSION).connected());
   EXPECT_FALSE(TlsClient(running.port(), TLS1_1_VERSION).connected());
 }
@@ -85,12 +85,12 @@ TEST_F(HttpTls, NoticesThatTheClientHasGone) {
   std::mutex mutex;
   std::shared_ptr<const std::atomic<bool>> gone;
   Respond held;
-  application_.on_handle = [&](const Request& request, Respond respond) {
+  application.on_handle = [&](const Request& request, Respond respond) {
     const std::lock_guard lock(mutex);
     gone = request.gone;
     held = std::move(respond);
   };
-  Running running(application_, options());
+  Running running(application, options());
   TlsClient client(running.port());
   client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   const auto asked = [&] {
@@ -101,13 +101,13 @@ TEST_F(HttpTls, NoticesThatTheClientHasGone) {
   client.close();
   EXPECT_TRUE(eventually([&] { return gone->load(); }));
   held(text("too late"));
-  EXPECT_EQ(application_.completed_of(1).at(0).status, 499U);
+  EXPECT_EQ(application.completed_of(1).at(0).status, 499U);
 }
 
 TEST_F(HttpTls, EndsWhatIsNoHandshake) {
   HttpOptions quick = options();
   quick.header_timeout = 200ms;
-  Running running(application_, quick);
+  Running running(application, quick);
   Client plain(running.port());
   plain.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   while (!plain.receive(1000).empty()) {  // OpenSSL sends an alert
@@ -120,7 +120,7 @@ TEST_F(HttpTls, EndsWhatIsNoHandshake) {
 }
 
 TEST_F(HttpTls, StopsWhileClientsAreConnected) {
-  Running running(application_, options());
+  Running running(application, options());
   TlsClient idle(running.port());
   const Client silent(running.port());
   EXPECT_TRUE(eventually([&] { return running.server().connections() == 2; }));
@@ -137,7 +137,7 @@ TEST_F(HttpTls, SaysWhichFileCannotBeUsed) {
     bad.tls_certificate = certificate;
     bad.tls_key = key;
     try {
-      const HttpServer server(bad, application_);
+      const HttpServer server(bad, application);
     } catch (const std::runtime_error& error) {
       return error.what();
     }
@@ -146,18 +146,18 @@ TEST_F(HttpTls, SaysWhichFileCannotBeUsed) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  EXPECT_EQ(failure(files_.certificate, files_.key), "nothing");
-  expect(failure(files_.certificate, ""), "given together");
-  expect(failure("", files_.key), "given together");
-  expect(failure(files_.folder + "/none", files_.key), "/none: No such file");
-  expect(failure(files_.certificate, files_.folder + "/none"), "/none: No such file");
-  expect(failure(files_.certificate, other.key), "does not belong to the certificate");
-  expect(failure(files_.certificate, files_.encrypted_key), "is encrypted");
-  expect(failure(files_.certificate, files_.certificate), "is no private key in PEM");
-  expect(failure(files_.key, files_.key), "is no certificate in PEM");
-  expect(failure(files_.folder, files_.key), "Is a directory");
-  std::ofstream(files_.folder + "/empty").flush();
-  expect(failure(files_.folder + "/empty", files_.key), "it is empty");
+  EXPECT_EQ(failure(files.certificate, files.key), "nothing");
+  expect(failure(files.certificate, ""), "given together");
+  expect(failure("", files.key), "given together");
+  expect(failure(files.folder + "/none", files.key), "/none: No such file");
+  expect(failure(files.certificate, files.folder + "/none"), "/none: No such file");
+  expect(failure(files.certificate, other.key), "does not belong to the certificate");
+  expect(failure(files.certificate, files.encrypted_key), "is encrypted");
+  expect(failure(files.certificate, files.certificate), "is no private key in PEM");
+  expect(failure(files.key, files.key), "is no certificate in PEM");
+  expect(failure(files.folder, files.key), "Is a directory");
+  std::ofstream(files.folder + "/empty").flush();
+  expect(failure(files.folder + "/empty", files.key), "it is empty");
 }
 
 }  // namespace
