@@ -81,18 +81,19 @@ Hosted::Closed Hosted::closed() const {
 
 void Hosted::commit(std::int64_t time, std::optional<Answer> answer, Done done,
                     std::optional<Settings> settings) {
-  if (settings && *settings == settings_) settings.reset();
-  if (events_.empty() && !answer && !settings) return done(Append::ok, "");
+  const Settings wanted = settings.value_or(settings_);
+  const bool resets = !(wanted == settings_);
+  if (events_.empty() && !answer && !resets) return done(Append::ok, "");
   Entry entry;
-  entry.kind = settings ? EntryKind::settings : EntryKind::events;
+  entry.kind = resets ? EntryKind::settings : EntryKind::events;
   entry.cache = id;
   entry.state_before = state_before_;
   entry.time = time;
   entry.events = std::exchange(events_, {});
   entry.answer = answer;
-  if (settings) {
-    settings_ = *settings;
-    entry.settings = to_json(*settings);
+  if (resets) {
+    settings_ = wanted;
+    entry.settings = to_json(wanted);
   }
   Pending pending{std::exchange(event_range_, {}), 0};
   for (const std::string& event : entry.events) pending.bytes += event.size();

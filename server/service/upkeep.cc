@@ -82,11 +82,13 @@ void Service::heal_now(Partition partition) {
     ids.insert(hosted->id);
   }
   try {
-    // While the log is read, nothing may be trimmed.
-    const std::lock_guard lock(snapshot_mutex_);
+    std::map<std::string, Restored> restored;
     log_.reopen(partition);
-    auto restored =
-        ids.empty() ? std::map<std::string, Restored>() : replay(log_, snapshots_, partition, ids);
+    {
+      // While the log is read, nothing may be trimmed.
+      const std::lock_guard reading(snapshot_mutex_);
+      if (!ids.empty()) restored = replay(log_, snapshots_, partition, ids);
+    }
     auto left = std::make_shared<std::atomic<std::size_t>>(broken.size() + 1);
     const auto finish = [this, partition, left] {
       if (--*left > 0) return;
