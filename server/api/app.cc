@@ -276,6 +276,7 @@ Response App::refuse(unsigned status, std::string_view detail, const Request& he
   const std::string_view code = status == 400   ? code::kRequest
                                 : status == 408 ? code::kTimeout
                                 : status == 413 ? code::kTooLarge
+                                : status == 417 ? code::kExpectation
                                 : status == 431 ? code::kHeaders
                                 : status == 503 ? code::kUnavailable
                                                 : code::kInternal;

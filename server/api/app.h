@@ -62,7 +62,7 @@ struct Route {
   Role role;
   Body body;
   bool needs_cache;
-  void (*handle)(App& app, Call call);
+  void (*handle)(App& app, Call&& call);
 };
 
 // All of them.

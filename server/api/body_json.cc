@@ -107,13 +107,24 @@ Status read_field(std::string_view name, const element& value, SentQuery& query,
   return bad("/" + std::string(name), "queries have no such field");
 }
 
+bool is_shared_field(std::string_view name) {
+  return name == "key" || name == "text" || name == "time" || name == "encoder";
+}
+bool is_field(std::string_view name, const SentItem& /*item*/) {
+  return is_shared_field(name) || name == "value" || name == "exact_key" || name == "ttl_ms";
+}
+bool is_field(std::string_view name, const SentQuery& /*query*/) {
+  return is_shared_field(name) || name == "k";
+}
+
 template <class One>
 Status read_one(const element& from, One& one, std::vector<float>& floats) {
   object fields;
   if (from.get(fields)) return bad("", "must be an object");
   bool key = false;
   for (const auto field : fields) {
-    if (field.value.type() == element_type::NULL_VALUE && field.key != "payload") continue;
+    // A null is the same as nothing, but as a payload it is one.
+    if (field.value.type() == element_type::NULL_VALUE && is_field(field.key, one)) continue;
     if (Status status = read_field(field.key, field.value, one, floats); !status) return status;
     key |= field.key == "key";
   }

@@ -69,8 +69,8 @@ Result<SentConfig> read_config(std::string_view body) {
     sent.settings = Settings{durability == "sync" ? Durability::sync : Durability::relaxed};
     fields.erase("durability");
   }
-  for (auto field = fields.begin(); field != fields.end();) {
-    field = field->is_null() ? fields.erase(field) : std::next(field);
+  for (const char* name : {"text", "dimension", "encoder", "tau", "gate"}) {
+    if (fields.contains(name) && fields[name].is_null()) fields.erase(name);
   }
   if (fields.contains("text")) {
     if (Status status = take_text(fields); !status) return status;

@@ -7,29 +7,29 @@
 namespace dpcache::server {
 
 // handlers_caches.cc
-void list_caches(App& app, Call call);
-void put_cache(App& app, Call call);
-void get_cache(App& app, Call call);
-void delete_cache(App& app, Call call);
+void list_caches(App& app, Call&& call);
+void put_cache(App& app, Call&& call);
+void get_cache(App& app, Call&& call);
+void delete_cache(App& app, Call&& call);
 // handlers_items.cc
-void observe(App& app, Call call);
-void read(App& app, Call call);
-void score(App& app, Call call);
-void consolidate(App& app, Call call);
+void observe(App& app, Call&& call);
+void read(App& app, Call&& call);
+void score(App& app, Call&& call);
+void consolidate(App& app, Call&& call);
 // handlers_slots.cc
-void list_slots(App& app, Call call);
-void get_slot(App& app, Call call);
-void delete_slot(App& app, Call call);
+void list_slots(App& app, Call&& call);
+void get_slot(App& app, Call&& call);
+void delete_slot(App& app, Call&& call);
 // handlers_events.cc
-void list_events(App& app, Call call);
+void list_events(App& app, Call&& call);
 // handlers_snapshot.cc
-void get_snapshot(App& app, Call call);
-void put_snapshot(App& app, Call call);
+void get_snapshot(App& app, Call&& call);
+void put_snapshot(App& app, Call&& call);
 // handlers_server.cc
-void livez(App& app, Call call);
-void readyz(App& app, Call call);
-void metrics(App& app, Call call);
-void openapi(App& app, Call call);
+void livez(App& app, Call&& call);
+void readyz(App& app, Call&& call);
+void metrics(App& app, Call&& call);
+void openapi(App& app, Call&& call);
 
 }  // namespace dpcache::server
 

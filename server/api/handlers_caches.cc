@@ -51,7 +51,7 @@ std::optional<Response> precondition(const Request& request, const Hosted& hoste
   return problem(code::kPrecondition, "the config has changed: its ETag is " + entity_tag(hosted));
 }
 
-void create(App& app, const Call& call, SentConfig sent) {
+void create(App& app, const Call& call, const SentConfig& sent) {
   if (!call.request.header("if-match").empty()) {
     return call.respond(problem(code::kPrecondition, "there is no cache of this name"));
   }
@@ -101,7 +101,7 @@ void configure(const std::shared_ptr<Call>& call, const SentConfig& sent) {
 
 }  // namespace
 
-void list_caches(App& app, Call call) {
+void list_caches(App& app, Call&& call) {
   std::optional<std::uint64_t> limit;
   std::string after;
   for (const auto& [name, value] : call.target.query) {
@@ -151,7 +151,7 @@ void list_caches(App& app, Call call) {
   call.respond(json_response(std::move(body)));
 }
 
-void put_cache(App& app, Call call) {
+void put_cache(App& app, Call&& call) {
   auto sent = read_config(call.request.body);
   if (!sent) return call.respond(problem(sent.status));
   if (sent->config.dimension > app.options().max_dimension ||
@@ -160,19 +160,19 @@ void put_cache(App& app, Call call) {
         problem({Error::bad_config, 0, "/dimension", "is above what this server takes"}));
   }
   call.hosted = app.service().find(call.name);
-  if (!call.hosted) return create(app, call, std::move(*sent));
+  if (!call.hosted) return create(app, call, *sent);
   const auto shared = std::make_shared<Call>(std::move(call));
   shared->hosted->turns.write(true, [shared, sent = *sent] { configure(shared, sent); });
 }
 
-void get_cache(App& app, Call call) {
+void get_cache(App& app, Call&& call) {
   static_cast<void>(app);
   const auto hosted = call.hosted;
   hosted->turns.read(true,
                      [hosted, respond = call.respond] { respond(cache_response(*hosted, 200)); });
 }
 
-void delete_cache(App& app, Call call) {
+void delete_cache(App& app, Call&& call) {
   const auto shared = std::make_shared<Call>(std::move(call));
   shared->hosted->turns.write(true, [&app, shared] {
     const auto hosted = shared->hosted;
@@ -186,7 +186,7 @@ void delete_cache(App& app, Call call) {
   });
 }
 
-void consolidate(App& app, Call call) {
+void consolidate(App& app, Call&& call) {
   static_cast<void>(app);
   const auto similarity = read_similarity(call.request.body);
   if (!similarity) return call.respond(problem(similarity.status));

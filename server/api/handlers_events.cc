@@ -71,7 +71,7 @@ bool wants_stream(const Request& request) {
 
 }  // namespace
 
-void list_events(App& app, Call call) {
+void list_events(App& app, Call&& call) {
   std::optional<std::uint64_t> after;
   std::optional<std::uint64_t> limit;
   if (const std::string name = unknown_parameter(call, {"after", "limit"}); !name.empty()) {
@@ -87,7 +87,8 @@ void list_events(App& app, Call call) {
   if (!last.empty()) {
     std::uint64_t seq = 0;
     const auto* end = last.data() + last.size();
-    if (std::from_chars(last.data(), end, seq).ptr != end) {
+    const auto result = std::from_chars(last.data(), end, seq);
+    if (result.ec != std::errc() || result.ptr != end || seq > kMaxInteger) {
       return call.respond(problem(code::kRequest, "Last-Event-ID must be the seq of an event"));
     }
     after = seq;

@@ -247,7 +247,7 @@ void ask_now(Asked& asked) {
   respond(json_response(std::move(body)));
 }
 
-void ask(App& app, Call call, bool reads) {
+void ask(App& app, Call&& call, bool reads) {
   static_cast<void>(app);
   auto asked = std::make_shared<Asked>();
   asked->reads = reads;
@@ -270,7 +270,7 @@ void ask(App& app, Call call, bool reads) {
 
 }  // namespace
 
-void observe(App& app, Call call) {
+void observe(App& app, Call&& call) {
   const auto hosted = call.hosted;
   const auto refusal = app.service().room_for(*hosted, call.request.body.size());
   if (refusal != Service::Refusal::none) {
@@ -297,11 +297,11 @@ void observe(App& app, Call call) {
   hosted->turns.write(brief, [&app, observation] { observe_now(app, *observation); });
 }
 
-void read(App& app, Call call) {
+void read(App& app, Call&& call) {
   ask(app, std::move(call), true);
 }
 
-void score(App& app, Call call) {
+void score(App& app, Call&& call) {
   ask(app, std::move(call), false);
 }
 

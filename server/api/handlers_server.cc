@@ -6,22 +6,22 @@
 
 namespace dpcache::server {
 
-void livez(App& app, Call call) {
+void livez(App& app, Call&& call) {
   static_cast<void>(app);
   call.respond(json_response(R"({"status":"ok"})"));
 }
 
-void readyz(App& app, Call call) {
+void readyz(App& app, Call&& call) {
   if (!app.is_ready()) return call.respond(problem(code::kUnavailable, "the server is stopping"));
   call.respond(json_response(R"({"status":"ok"})"));
 }
 
-void openapi(App& app, Call call) {
+void openapi(App& app, Call&& call) {
   static_cast<void>(app);
   call.respond(json_response(kOpenApi));
 }
 
-void metrics(App& app, Call call) {
+void metrics(App& app, Call&& call) {
   Response response;
   response.headers = {{"Content-Type", "text/plain; version=0.0.4"}};
   response.body = app.metrics();

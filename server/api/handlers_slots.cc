@@ -19,7 +19,7 @@ SlotId id_of(const Call& call) {
 
 }  // namespace
 
-void list_slots(App& app, Call call) {
+void list_slots(App& app, Call&& call) {
   static_cast<void>(app);
   constexpr std::uint64_t kMost = 1000;
   std::optional<std::uint64_t> after;
@@ -57,7 +57,7 @@ void list_slots(App& app, Call call) {
   });
 }
 
-void get_slot(App& app, Call call) {
+void get_slot(App& app, Call&& call) {
   static_cast<void>(app);
   const auto hosted = call.hosted;
   hosted->turns.read(true, [hosted, respond = call.respond, id = id_of(call)] {
@@ -70,7 +70,7 @@ void get_slot(App& app, Call call) {
   });
 }
 
-void delete_slot(App& app, Call call) {
+void delete_slot(App& app, Call&& call) {
   static_cast<void>(app);
   const auto hosted = call.hosted;
   hosted->turns.write(true, [hosted, respond = call.respond, id = id_of(call)] {

@@ -5,7 +5,7 @@
 
 namespace dpcache::server {
 
-void get_snapshot(App& app, Call call) {
+void get_snapshot(App& app, Call&& call) {
   static_cast<void>(app);
   const auto hosted = call.hosted;
   hosted->turns.read(false, [hosted, respond = call.respond] {
@@ -19,7 +19,7 @@ void get_snapshot(App& app, Call call) {
   });
 }
 
-void put_snapshot(App& app, Call call) {
+void put_snapshot(App& app, Call&& call) {
   const auto shared = std::make_shared<Call>(std::move(call));
   app.service().pool().post([&app, shared] {
     const std::string& body = shared->request.body;

@@ -28,6 +28,7 @@ constexpr Known kKnown[] = {
     {"precondition_failed", 412, "The config has changed meanwhile"},
     {"too_large", 413, "The request is too large"},
     {"unsupported", 415, "This type of content is not understood"},
+    {"expectation_failed", 417, "This expectation cannot be met"},
     {"bad_config", 422, "A setting is wrong"},
     {"bad_shape", 422, "A vector has the wrong length"},
     {"not_finite", 422, "A vector holds a number that is not finite"},

@@ -18,6 +18,7 @@ inline constexpr std::string_view kFull = "full";                         // 507
 inline constexpr std::string_view kForbidden = "forbidden";               // 403
 inline constexpr std::string_view kIdempotency = "idempotency_mismatch";  // 422
 inline constexpr std::string_view kNotFound = "not_found";                // 404
+inline constexpr std::string_view kExpectation = "expectation_failed";    // 417
 inline constexpr std::string_view kConflict = "conflict";                 // 409
 inline constexpr std::string_view kMethod = "method_not_allowed";         // 405
 inline constexpr std::string_view kPrecondition = "precondition_failed";  // 412

@@ -79,7 +79,7 @@ Hosted::Closed Hosted::closed() const {
   return broken_ || log_.is_closed() ? Closed::failed : Closed::no;
 }
 
-void Hosted::commit(std::int64_t time, std::optional<Answer> answer, Done done,
+void Hosted::commit(std::int64_t time, std::optional<Answer> answer, const Done& done,
                     std::optional<Settings> settings) {
   const Settings wanted = settings.value_or(settings_);
   const bool resets = !(wanted == settings_);
@@ -101,7 +101,7 @@ void Hosted::commit(std::int64_t time, std::optional<Answer> answer, Done done,
   count();
   Position position = 0;
   if (settings_.durability == Durability::sync) {
-    position = append(std::move(entry), pending, std::move(done));
+    position = append(std::move(entry), pending, done);
   } else {
     position = append(std::move(entry), pending, [](Append, const std::string&) {});
     done(position > 0 ? Append::ok : Append::conflict, "the log takes no entries");
@@ -109,8 +109,8 @@ void Hosted::commit(std::int64_t time, std::optional<Answer> answer, Done done,
   if (answer) answers_.keep(std::move(*answer), position);
 }
 
-void Hosted::begin(Entry entry, Done done) {
-  append(std::move(entry), {}, std::move(done));
+void Hosted::begin(Entry entry, const Done& done) {
+  append(std::move(entry), {}, done);
 }
 
 void Hosted::end() {
@@ -134,7 +134,7 @@ void Hosted::remove(std::int64_t time, Done done) {
          });
 }
 
-Position Hosted::append(Entry entry, Pending pending, Done done) {
+Position Hosted::append(Entry entry, Pending pending, const Done& done) {
   const Position position =
       log_.append(entry, appended,
                   [self = shared_from_this(), pending, done](Append outcome, Position at,

@@ -55,7 +55,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   HostedCounters counters;
 
   // The first entry of a new cache, before anybody else writes.
-  void begin(Entry entry, Done done);
+  void begin(Entry entry, const Done& done);
   // Nothing of this cache is in the log: it ends.
   void end();
 
@@ -77,7 +77,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   // Hands to the log what change() has done since the last commit. `done` is called when it is on
   // the disk, or was lost; with relaxed durability at once. Without changes and answer nothing is
   // written.
-  void commit(std::int64_t time, std::optional<Answer> answer, Done done,
+  void commit(std::int64_t time, std::optional<Answer> answer, const Done& done,
               std::optional<Settings> settings = {});
   // Ends the cache. `done` as above.
   void remove(std::int64_t time, Done done);
@@ -108,7 +108,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   };
   void listen();
   void count();
-  Position append(Entry entry, Pending pending, Done done);
+  Position append(Entry entry, Pending pending, const Done& done);
   void fail();
   void committed(const Pending& pending, Position position);
   void wake();

@@ -109,17 +109,17 @@ std::shared_ptr<Hosted> Service::host(const std::string& id, Restored restored) 
 }
 
 Service::Refusal Service::create(const std::string& name, Cache cache, const Settings& settings,
-                                 std::int64_t time, Done done) {
-  return begin(name, std::move(cache), settings, time, false, std::move(done));
+                                 std::int64_t time, const Done& done) {
+  return begin(name, std::move(cache), settings, time, false, done);
 }
 
 Service::Refusal Service::load(const std::string& name, Cache cache, const Settings& settings,
-                               std::int64_t time, Done done) {
-  return begin(name, std::move(cache), settings, time, true, std::move(done));
+                               std::int64_t time, const Done& done) {
+  return begin(name, std::move(cache), settings, time, true, done);
 }
 
 Service::Refusal Service::begin(const std::string& name, Cache cache, const Settings& settings,
-                                std::int64_t time, bool replace, Done done) {
+                                std::int64_t time, bool replace, const Done& done) {
   const Partition partition = partition_of(name);
   if (!halted(partition).empty()) return Refusal::halted;
   if (options_.max_memory > 0 && memory() + cache.stats().bytes > options_.max_memory) {
@@ -160,7 +160,7 @@ Service::Refusal Service::begin(const std::string& name, Cache cache, const Sett
     }
     old = std::exchange(place, hosted);
   }
-  hosted->begin(std::move(entry), std::move(done));
+  hosted->begin(std::move(entry), done);
   if (old) {
     old->turns.write(false, [this, old, time] { remove(old, time, [](Append, const auto&) {}); });
   }

@@ -64,10 +64,10 @@ class Service {
   enum class Refusal : std::uint8_t { none, exists, too_many, halted, busy, memory, failed };
   // Makes a cache. `done` when it is on the disk, if the result is `none`.
   Refusal create(const std::string& name, Cache cache, const Settings& settings, std::int64_t time,
-                 Done done);
+                 const Done& done);
   // Puts a memory file's cache in the place of that name, if there is one.
   Refusal load(const std::string& name, Cache cache, const Settings& settings, std::int64_t time,
-               Done done);
+               const Done& done);
   // In a turn to write.
   void remove(const std::shared_ptr<Hosted>& hosted, std::int64_t time, Done done);
   // Whether one more change of `bytes` can be taken up by a cache now.
@@ -97,7 +97,7 @@ class Service {
   void recover(Partition partition);
   std::shared_ptr<Hosted> host(const std::string& id, Restored restored);
   Refusal begin(const std::string& name, Cache cache, const Settings& settings, std::int64_t time,
-                bool replace, Done done);
+                bool replace, const Done& done);
   void heal(Partition partition);
   void heal_now(Partition partition);
   void snapshot(const std::shared_ptr<Hosted>& hosted);
