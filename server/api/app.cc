@@ -45,14 +45,6 @@ bool matches(const std::vector<std::string_view>& wanted, const Target& target, 
   return true;
 }
 
-// "application/json; charset=utf-8" is application/json.
-std::string media_type(std::string_view header) {
-  std::string type(header.substr(0, header.find(';')));
-  while (!type.empty() && type.back() == ' ') type.pop_back();
-  for (char& c : type) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return type;
-}
-
 bool is_understood(Body body, std::string_view type) {
   switch (body) {
     case Body::none:
@@ -328,6 +320,13 @@ void App::completed(const Request& request, unsigned status, std::uint64_t bytes
 }
 
 // --- For the handlers
+
+std::string media_type(std::string_view header) {
+  std::string type(header.substr(0, header.find(';')));
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  for (char& c : type) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return type;
+}
 
 bool read_parameter(const Call& call, std::string_view name, std::optional<std::uint64_t>& value) {
   for (const auto& [key, text] : call.target.query) {

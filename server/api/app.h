@@ -122,6 +122,8 @@ class App final : public Application {
 
 // --- For the handlers
 
+// What a Content-Type names, in lower case: of "application/json; charset=utf-8" application/json.
+std::string media_type(std::string_view header);
 // A parameter of the query; none if it is not there. False: it is there and is no such number.
 bool read_parameter(const Call& call, std::string_view name, std::optional<std::uint64_t>& value);
 // The parameters that a call has beside those that it may have; empty: none.

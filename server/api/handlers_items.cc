@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kBriefFloats = 1U << 20U;
 
 bool is_binary(const Request& request) {
-  return request.header("content-type").starts_with("application/octet-stream");
+  return media_type(request.header("content-type")) == "application/octet-stream";
 }
 
 bool is_brief(const Hosted& hosted, std::size_t queries) {
@@ -107,7 +107,8 @@ std::optional<Response> repeated(const Observation& observation) {
   if (kept->answer.request != observation.request_hash) {
     return problem(code::kIdempotency, "this Idempotency-Key came with another request before");
   }
-  if (!hosted.is_committed(kept->position)) {
+  const bool waits = hosted.settings().durability == Durability::sync;
+  if (waits && !hosted.is_committed(kept->position)) {
     return problem(code::kConflict, "the request with this Idempotency-Key is under way");
   }
   Response response = json_response(kept->answer.body, kept->answer.status);

@@ -16,7 +16,7 @@ std::string floats(std::initializer_list<float> values) {
   return bytes;
 }
 
-const Headers kBinary = {{"content-type", "application/octet-stream"}};
+const Headers kBinary = {{"content-type", "Application/Octet-Stream; charset=binary"}};
 
 struct Api : ::testing::Test {
   Machine machine;
@@ -245,7 +245,11 @@ TEST_F(Api, ReadersDoNotWaitForTheDisk) {
 TEST_F(Api, RelaxedChangesAreAcknowledgedAtOnce) {
   make("c", R"({"dimension": 2, "durability": "relaxed"})");
   machine.log.hold();
-  EXPECT_EQ(ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0]}]})").status, 200);
+  const std::string body = R"({"items": [{"key": [1, 0]}]})";
+  const Headers key = {{"idempotency-key", "k"}};
+  const Reply first = ask("POST", "/v1/caches/c/observe", body, key);
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(ask("POST", "/v1/caches/c/observe", body, key).body, first.body);
   machine.log.release();
 }
 
