@@ -18,7 +18,7 @@ std::optional<Encoder> encoder_of(const Config& config) {
 }  // namespace
 
 Hosted::Hosted(std::string the_id, Restored restored, PartitionLog& log, Pool& pool,
-               std::function<void()> failed)
+               std::shared_ptr<std::atomic<std::uint64_t>> memory, std::function<void()> failed)
     : id(std::move(the_id)),
       name(restored.name),
       partition(partition_of_id(id)),
@@ -27,8 +27,13 @@ Hosted::Hosted(std::string the_id, Restored restored, PartitionLog& log, Pool& p
       encoder(encoder_of(restored.cache.config())),
       turns(pool),
       log_(log),
+      memory_(std::move(memory)),
       failed_(std::move(failed)) {
   replace(std::move(restored));
+}
+
+Hosted::~Hosted() {
+  *memory_ -= counters.bytes;
 }
 
 void Hosted::replace(Restored restored) {
@@ -63,7 +68,9 @@ void Hosted::listen() {
 void Hosted::count() {
   const Stats stats = cache_.stats();
   counters.slots = stats.slots;
-  counters.bytes = stats.bytes + answers_.bytes();
+  const std::uint64_t bytes = stats.bytes + answers_.bytes();
+  *memory_ += bytes;
+  *memory_ -= counters.bytes.exchange(bytes);
   counters.items = stats.items;
   counters.allocations = stats.allocations;
   counters.merges = stats.merges;

@@ -42,8 +42,12 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
 
   // The parts of `restored`. `failed` is told once when an entry of this cache did not reach the
   // disk: the memory is then ahead of the log, takes no more changes, and waits for replace().
+  // `memory`: of all caches, to which this adds its own.
   Hosted(std::string id, Restored restored, PartitionLog& log, Pool& pool,
-         std::function<void()> failed);
+         std::shared_ptr<std::atomic<std::uint64_t>> memory, std::function<void()> failed);
+  Hosted(const Hosted&) = delete;
+  Hosted& operator=(const Hosted&) = delete;
+  ~Hosted();
 
   const std::string id;
   const std::string name;
@@ -114,6 +118,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   void wake();
 
   PartitionLog& log_;
+  std::shared_ptr<std::atomic<std::uint64_t>> memory_;
   std::function<void()> failed_;
   Cache cache_;
   Settings settings_;

@@ -27,9 +27,9 @@ Position PartitionLog::append(Entry& entry, std::atomic<Position>& appended, Don
   log_->append(
       partition_, last_, std::move(bytes),
       [this, size, position, done = std::move(done)](Append outcome, const std::string& detail) {
-        pending_ -= size;
         if (outcome != Append::ok) closed_ = true;
         done(outcome, position, detail);
+        pending_ -= size;  // last: who sees none pending may destroy this
       });
   return last_ = position;
 }

@@ -49,6 +49,11 @@ Service::Service(Log& log, Snapshots& snapshots, ServiceOptions options)
 
 Service::~Service() {
   stop();
+  // What is on its way to the disk still knows its cache and its partition.
+  for (Partition partition = 0; partition < kPartitions; ++partition) {
+    while (partitions_[partition].pending_bytes() > 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 // --- Finding
@@ -78,13 +83,6 @@ std::size_t Service::size() const {
   return caches_.size();
 }
 
-std::uint64_t Service::memory() const {
-  std::uint64_t bytes = 0;
-  const std::shared_lock lock(mutex_);
-  for (const auto& [name, hosted] : caches_) bytes += hosted->counters.bytes;
-  return bytes;
-}
-
 std::string Service::halted(Partition partition) const {
   const std::shared_lock lock(mutex_);
   const auto found = halted_.find(partition);
@@ -104,7 +102,7 @@ Service::Refusal Service::room_for(const Hosted& hosted, std::uint64_t bytes) co
 
 std::shared_ptr<Hosted> Service::host(const std::string& id, Restored restored) {
   const Partition partition = partition_of_id(id);
-  return std::make_shared<Hosted>(id, std::move(restored), partitions_[partition], pool_,
+  return std::make_shared<Hosted>(id, std::move(restored), partitions_[partition], pool_, memory_,
                                   [this, partition] { heal(partition); });
 }
 

@@ -80,7 +80,7 @@ class Service {
   bool events(const Hosted& hosted, std::uint64_t seq, std::size_t limit,
               const std::function<void(std::string_view)>& sink);
 
-  std::uint64_t memory() const;  // bytes of all caches
+  std::uint64_t memory() const { return *memory_; }  // of all caches
   const ServiceOptions& options() const { return options_; }
   Pool& pool() { return pool_; }
   // What snapshots have been made, and how many failed.
@@ -109,6 +109,8 @@ class Service {
   Snapshots& snapshots_;
   const ServiceOptions options_;
   const std::uint64_t epoch_;
+  const std::shared_ptr<std::atomic<std::uint64_t>> memory_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   std::array<PartitionLog, kPartitions> partitions_;
   std::array<std::atomic<bool>, kPartitions> healing_{};
   mutable std::shared_mutex mutex_;  // of what follows
