@@ -94,7 +94,7 @@ void list_events(App& app, Call&& call) {
     after = seq;
   }
   if (wants_stream(call.request)) {
-    const std::uint64_t seq = after.value_or(call.hosted->counters.seq);
+    const std::uint64_t seq = after.value_or(call.hosted->committed_seq());
     const auto stream = std::make_shared<Stream>(app, call.hosted, seq);
     Response response;
     response.headers = {{"Content-Type", "text/event-stream"}};

@@ -116,7 +116,7 @@ std::optional<Response> repeated(const Observation& observation) {
   return response;
 }
 
-void observe_now(App& app, Observation& observation) {
+void observe_now(Observation& observation) {
   Hosted& hosted = *observation.call.hosted;
   const Respond& respond = observation.call.respond;
   if (observation.call.request.gone && *observation.call.request.gone) {
@@ -141,7 +141,6 @@ void observe_now(App& app, Observation& observation) {
     answer = Answer{observation.idempotency_key, observation.request_hash, now,
                     static_cast<std::uint16_t>(response.status), response.body};
   }
-  static_cast<void>(app);
   hosted.commit(now, std::move(answer), when_stored(respond, std::move(response)));
 }
 
@@ -295,7 +294,7 @@ void observe(App& app, Call&& call) {
   }
   observation->call = std::move(call);
   const bool brief = is_brief(*hosted, observation->sent.list.size());
-  hosted->turns.write(brief, [&app, observation] { observe_now(app, *observation); });
+  hosted->turns.write(brief, [observation] { observe_now(*observation); });
 }
 
 void read(App& app, Call&& call) {

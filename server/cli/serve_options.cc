@@ -68,7 +68,7 @@ void add_serve_options(CLI::App& app, server::ServeOptions& options) {
   add.repeated("--cors", "ORIGIN", "let pages of this origin ask; *: all",
                [&options](const std::string& text) { options.cors.push_back(text); });
   add.group("How much");
-  bytes("--max-body", options.max_body, "of a request; default 64M");
+  bytes("--max-body", options.max_body, "of a request, at most 256M; default 64M");
   bytes("--max-memory", options.max_memory,
         "of all caches; default: three quarters of the machine's");
   add.number("--max-caches", "N", options.max_caches, "default 10000");

@@ -176,6 +176,8 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   if (options.tls_cert.has_value() != options.tls_key.has_value()) {
     throw std::runtime_error("--tls-cert and --tls-key go together");
   }
+  constexpr std::uint64_t kMostBody = 256U << 20U;  // what it changes is one entry of the log
+  if (options.max_body > kMostBody) throw std::runtime_error("--max-body: at most 256M");
   Journal journal(options.log_level, say);
   AppOptions of_app = app_options(options, journal);
 

@@ -49,6 +49,7 @@ void Hosted::replace(Restored restored) {
   {
     const std::lock_guard lock(mutex_);
     event_index_ = std::move(restored.events);
+    committed_seq_ = cache_.stats().seq;
   }
   listen();
   count();
@@ -170,6 +171,7 @@ void Hosted::committed(const Pending& pending, Position position) {
     const std::lock_guard lock(mutex_);
     if (pending.events.first > 0) {
       event_index_.push_back({pending.events.first, pending.events.last, position});
+      committed_seq_ = pending.events.last;
     }
   }
   committed_ = position;
@@ -180,8 +182,7 @@ void Hosted::wake() {
   std::vector<Listener> due;
   {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t seq = event_index_.empty() ? 0 : event_index_.back().last;
-    const auto waits = [&](const Listener& one) { return !removed_ && one.seq >= seq; };
+    const auto waits = [&](const Listener& one) { return !removed_ && one.seq >= committed_seq_; };
     const auto ready = std::stable_partition(listeners_.begin(), listeners_.end(), waits);
     due.assign(std::make_move_iterator(ready), std::make_move_iterator(listeners_.end()));
     listeners_.erase(ready, listeners_.end());
@@ -189,6 +190,11 @@ void Hosted::wake() {
   for (const Listener& one : due) {
     if (const auto owner = one.owner.lock()) one.call();
   }
+}
+
+std::uint64_t Hosted::committed_seq() const {
+  const std::lock_guard lock(mutex_);
+  return committed_seq_;
 }
 
 std::deque<EventRange> Hosted::events_after(std::uint64_t seq, std::size_t most) const {
@@ -205,8 +211,7 @@ void Hosted::when_events(std::uint64_t seq, std::weak_ptr<const void> owner,
                          std::function<void()> call) {
   {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t last = event_index_.empty() ? 0 : event_index_.back().last;
-    if (!removed_ && last <= seq) {
+    if (!removed_ && committed_seq_ <= seq) {
       std::erase_if(listeners_, [](const Listener& one) { return one.owner.expired(); });
       listeners_.push_back({seq, std::move(owner), std::move(call)});
       return;

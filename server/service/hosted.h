@@ -91,6 +91,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   // --- At any time
 
   bool is_broken() const { return broken_; }
+  std::uint64_t committed_seq() const;  // of the last event that is on the disk
   // Where committed events stand in the log.
   std::deque<EventRange> events_after(std::uint64_t seq, std::size_t most) const;
   // Calls once when there are committed events behind `seq`, or the cache is gone; at once if so.
@@ -132,6 +133,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
 
   mutable std::mutex mutex_;  // of what follows
   std::deque<EventRange> event_index_;
+  std::uint64_t committed_seq_ = 0;
   struct Listener {
     std::uint64_t seq;
     std::weak_ptr<const void> owner;

@@ -74,10 +74,11 @@ class Player {
   void finish() const {
     if (missing_.empty()) return;
     const auto& [cache, position] = *missing_.begin();
-    throw Damage(about(partition_, position) + "changes a cache that is not there, " + cache);
+    throw Damage(about(partition_, position) + "is about a cache that is not there, " + cache);
   }
 
   ReplayProgress progress;
+  std::set<std::string> loadable;  // caches with a snapshot of position 0
 
  private:
   // An entry about a cache whose snapshot is newer has been done.
@@ -101,6 +102,10 @@ class Player {
 
   void begin(const Entry& entry, Position position) {
     if (is_done(entry, position)) return;
+    if (!loadable.contains(entry.cache)) {  // removed later, with its file
+      missing_.emplace(entry.cache, position);
+      return;
+    }
     Restored restored = load(snapshots_, entry.cache, 0);
     restored.name = entry.name;
     restored.settings = entry.settings;
@@ -154,10 +159,15 @@ std::map<std::string, Restored> replay(Log& log, Snapshots& snapshots, Partition
                                        const std::set<std::string>& only,
                                        const std::function<void(const ReplayProgress&)>& tell) {
   std::map<std::string, Restored> caches;
+  Player player(snapshots, partition, caches, only);
   const Log::Range range = log.range(partition);
   for (const StoredSnapshot& stored : snapshots.list()) {
     // The newest comes first. One of position 0 counts only where an entry names it.
-    if (stored.position == 0 || partition_of_id(stored.cache) != partition) continue;
+    if (partition_of_id(stored.cache) != partition) continue;
+    if (stored.position == 0) {
+      player.loadable.insert(stored.cache);
+      continue;
+    }
     if ((!only.empty() && !only.contains(stored.cache)) || caches.contains(stored.cache)) continue;
     if (stored.position > range.last) {
       throw Damage("partition " + std::to_string(partition) + ": the log ends at entry " +
@@ -166,7 +176,6 @@ std::map<std::string, Restored> replay(Log& log, Snapshots& snapshots, Partition
     }
     caches[stored.cache] = load(snapshots, stored.cache, stored.position);
   }
-  Player player(snapshots, partition, caches, only);
   try {
     log.read(partition, range.first - 1, [&](Position position, std::string_view bytes) {
       player.play(position, bytes);

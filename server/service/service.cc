@@ -48,7 +48,7 @@ Service::Service(Log& log, Snapshots& snapshots, ServiceOptions options)
 }
 
 Service::~Service() {
-  stop();
+  end_upkeep();
   // What is on its way to the disk still knows its cache and its partition.
   for (Partition partition = 0; partition < kPartitions; ++partition) {
     while (partitions_[partition].pending_bytes() > 0)
@@ -75,7 +75,10 @@ std::vector<std::shared_ptr<Hosted>> Service::list(const std::string& after,
 }
 
 std::vector<std::shared_ptr<Hosted>> Service::all() const {
-  return list("", SIZE_MAX);
+  const std::shared_lock lock(mutex_);
+  std::vector<std::shared_ptr<Hosted>> found(replaced_.begin(), replaced_.end());
+  for (const auto& [name, hosted] : caches_) found.push_back(hosted);
+  return found;
 }
 
 std::size_t Service::size() const {
@@ -157,12 +160,28 @@ Service::Refusal Service::begin(const std::string& name, Cache cache, const Sett
       return Refusal::too_many;
     }
     old = std::exchange(place, hosted);
+    if (old) replaced_.insert(old);
   }
-  hosted->begin(std::move(entry), done);
-  if (old) {
-    old->turns.write(false, [this, old, time] { remove(old, time, [](Append, const auto&) {}); });
-  }
+  // The old one ends only when the new one is on the disk, and comes back if that fails.
+  hosted->begin(std::move(entry),
+                [this, hosted, old, time, done](Append outcome, const std::string& detail) {
+                  if (old && outcome == Append::ok) retire(old, time);
+                  if (old && outcome != Append::ok) restore(old, hosted);
+                  done(outcome, detail);
+                });
   return Refusal::none;
+}
+
+void Service::retire(const std::shared_ptr<Hosted>& old, std::int64_t time) {
+  old->turns.write(false, [this, old, time] { remove(old, time, [](Append, const auto&) {}); });
+}
+
+void Service::restore(const std::shared_ptr<Hosted>& old, const std::shared_ptr<Hosted>& failed) {
+  const std::unique_lock lock(mutex_);
+  std::shared_ptr<Hosted>& place = caches_[old->name];
+  if (place && place != failed) return;  // made anew meanwhile; the older one ends with a restart
+  place = old;
+  replaced_.erase(old);
 }
 
 void Service::remove(const std::shared_ptr<Hosted>& hosted, std::int64_t time, Done done) {
@@ -173,6 +192,7 @@ void Service::remove(const std::shared_ptr<Hosted>& hosted, std::int64_t time, D
                        const std::unique_lock lock(mutex_);
                        const auto found = caches_.find(hosted->name);
                        if (found != caches_.end() && found->second == hosted) caches_.erase(found);
+                       replaced_.erase(hosted);
                      }
                      pool_.post([this, hosted] {
                        try {
@@ -211,7 +231,7 @@ bool Service::events(const Hosted& hosted, std::uint64_t seq, std::size_t limit,
     if (!found) return false;
     if (left == 0) break;
   }
-  return !ranges.empty() || hosted.counters.seq <= seq;
+  return !ranges.empty() || hosted.committed_seq() <= seq;
 }
 
 }  // namespace dpcache::server

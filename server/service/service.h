@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -46,7 +47,7 @@ class Service {
   // Brings back what log and snapshots hold, which must outlive this. A partition that is damaged
   // is halted: it is told through `error`, its caches are not there, and the others go on.
   Service(Log& log, Snapshots& snapshots, ServiceOptions options);
-  ~Service();
+  ~Service();  // waits for what is on its way to the disk; makes no snapshot, see stop()
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
@@ -96,14 +97,19 @@ class Service {
   void recover();
   void recover(Partition partition);
   std::shared_ptr<Hosted> host(const std::string& id, Restored restored);
+  // A cache that another one has taken the place of: out of the registry, but in the log until its
+  // end is there too.
+  void retire(const std::shared_ptr<Hosted>& old, std::int64_t time);
+  void restore(const std::shared_ptr<Hosted>& old, const std::shared_ptr<Hosted>& failed);
   Refusal begin(const std::string& name, Cache cache, const Settings& settings, std::int64_t time,
                 bool replace, const Done& done);
   void heal(Partition partition);
   void heal_now(Partition partition);
-  void snapshot(const std::shared_ptr<Hosted>& hosted);
+  bool snapshot(const std::shared_ptr<Hosted>& hosted);
   void trim(Partition partition);
   void keep_snapshots();
-  std::vector<std::shared_ptr<Hosted>> all() const;
+  void end_upkeep();
+  std::vector<std::shared_ptr<Hosted>> all() const;  // the replaced ones too
 
   Log& log_;
   Snapshots& snapshots_;
@@ -115,6 +121,7 @@ class Service {
   std::array<std::atomic<bool>, kPartitions> healing_{};
   mutable std::shared_mutex mutex_;  // of what follows
   std::map<std::string, std::shared_ptr<Hosted>, std::less<>> caches_;
+  std::set<std::shared_ptr<Hosted>> replaced_;
   std::map<Partition, std::string> halted_;
   std::atomic<std::uint64_t> next_number_ = 1;
   std::atomic<std::uint64_t> snapshots_made_ = 0;

@@ -46,6 +46,9 @@ void Service::recover() {
     }
     snapshots_.remove_below(stored.cache, UINT64_MAX);
   }
+  // Last: from here on others work too.
+  const std::set<std::shared_ptr<Hosted>> ending = replaced_;
+  for (const auto& old : ending) retire(old, static_cast<std::int64_t>(epoch_));
 }
 
 void Service::recover(Partition partition) {
@@ -58,9 +61,10 @@ void Service::recover(Partition partition) {
   partitions_[partition].open(log_, partition, log_.range(partition).last, epoch_);
   for (auto& [id, one] : restored) {
     std::shared_ptr<Hosted>& place = caches_[one.name];
-    // A cache that was being replaced: the newer one counts.
-    if (place && age(place->id) > age(id)) continue;
-    place = host(id, std::move(one));
+    std::shared_ptr<Hosted> other = host(id, std::move(one));
+    // A cache that was being replaced: the newer one counts, and the older one gets its end.
+    if (!place || age(place->id) < age(id)) std::swap(place, other);
+    if (other) replaced_.insert(other);
   }
 }
 
@@ -150,7 +154,7 @@ void Service::snapshot(bool every) {
       continue;
     }
     try {
-      snapshot(hosted);
+      if (!snapshot(hosted)) continue;
       changed.insert(hosted->partition);
       ++snapshots_made_;
     } catch (const std::exception& error) {
@@ -163,18 +167,18 @@ void Service::snapshot(bool every) {
 
 // The snapshot is made from the last one and the log, so that nobody waits for it, and so that it
 // proves that both are good.
-void Service::snapshot(const std::shared_ptr<Hosted>& hosted) {
-  const std::uint64_t bytes = hosted->log_bytes;
+// False: there was nothing to be done.
+bool Service::snapshot(const std::shared_ptr<Hosted>& hosted) {
   auto restored = replay(log_, snapshots_, hosted->partition, {hosted->id});
   const auto found = restored.find(hosted->id);
-  if (found == restored.end()) return;  // removed, or not yet there
+  if (found == restored.end()) return false;  // removed, or not yet there
   const Position position = found->second.position;
-  if (position <= hosted->snapshot) return;
+  if (position <= hosted->snapshot) return false;
   snapshots_.put(hosted->id, position, snapshot_of(found->second, hosted->id));
-  if (hosted->is_removed()) return snapshots_.remove_below(hosted->id, UINT64_MAX);
   hosted->snapshot = position;
-  hosted->log_bytes -= bytes;
-  snapshots_.remove_below(hosted->id, position);
+  hosted->log_bytes = 0;  // about: what has come meanwhile is counted by the next interval
+  snapshots_.remove_below(hosted->id, hosted->is_removed() ? UINT64_MAX : position);
+  return true;
 }
 
 void Service::trim(Partition partition) {
@@ -194,6 +198,11 @@ void Service::trim(Partition partition) {
 }
 
 void Service::stop() {
+  end_upkeep();
+  snapshot(true);
+}
+
+void Service::end_upkeep() {
   {
     const std::lock_guard lock(stop_mutex_);
     if (stopping_) return;
@@ -201,7 +210,6 @@ void Service::stop() {
   }
   stop_wake_.notify_all();
   snapshooter_.join();
-  snapshot(true);
 }
 
 }  // namespace dpcache::server

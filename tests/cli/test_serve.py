@@ -124,6 +124,7 @@ class Serve(unittest.TestCase):
             (["--listen", "127.0.0.1:0", "--tls-cert", "/nothing"], "go together"),
             (["--listen", "127.0.0.1:0", "--page", "/nothing"], "/nothing"),
             (["--max-body", "lots"], "--max-body"),
+            (["--max-body", "1G"], "at most 256M"),
             (["--log-level", "loud"], "--log-level"),
             (["--nothing"], "unknown option --nothing"),
             (["file"], "options only"),

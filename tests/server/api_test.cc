@@ -333,6 +333,81 @@ TEST_F(Api, MemoryFilesGoOutAndComeIn) {
   EXPECT_EQ(machine.errors(), "");
 }
 
+TEST_F(Api, AMemoryFileThatCannotBeStoredLeavesTheOldCacheThere) {
+  make();
+  const Reply file = ask("GET", "/v1/caches/c/snapshot");
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0]}, {"key": [0, 1]}]})");
+  const json before = stats();
+  for (const Append outcome : {Append::full, Append::conflict}) {
+    machine.log.fail_next(Service::partition_of("c"), outcome);
+    EXPECT_GE(ask("PUT", "/v1/caches/c/snapshot", file.body, kBinary).status, 500U);
+    EXPECT_EQ(stats()["state_hash"], before["state_hash"]);
+    // When the partition has been mended, it takes changes, and nothing ends the cache.
+    unsigned status = 503;
+    for (int i = 0; i < 500 && status == 503; ++i) {
+      status = ask("PUT", "/v1/caches/c", R"({"dimension": 2})").status;
+      if (status == 503) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(status, 200U);
+    machine.service->snapshot(true);
+  }
+  machine.restart();
+  EXPECT_EQ(stats()["state_hash"], before["state_hash"]);
+  EXPECT_EQ(ask("PUT", "/v1/caches/c/snapshot", file.body, kBinary).status, 204);
+  EXPECT_EQ(stats()["slots"], 0);
+}
+
+TEST_F(Api, AReplacementThatAKillInterruptedIsFinishedAtTheStart) {
+  make();
+  const Reply empty = ask("GET", "/v1/caches/c/snapshot");
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0]}]})");
+  machine.service->snapshot(true);
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [0, 1]}]})");
+  machine.app.reset();
+  machine.service.reset();
+  // What stands on the disk when the new cache is there and the end of the old one is not.
+  const Partition partition = Service::partition_of("c");
+  Entry entry;
+  entry.kind = EntryKind::load;
+  entry.cache = make_id(partition, 9'000'000'000'000, 1);
+  entry.name = "c";
+  entry.settings = to_json(Settings{});
+  entry.previous = machine.log.range(partition).last;
+  machine.snapshots->put(entry.cache, 0, std::as_bytes(std::span(empty.body)));
+  std::promise<Append> stored;
+  machine.log.append(partition, entry.previous, encode(entry),
+                     [&](Append outcome, const std::string&) { stored.set_value(outcome); });
+  ASSERT_EQ(stored.get_future().get(), Append::ok);
+  for (int times = 0; times < 3; ++times) {
+    machine.start();
+    EXPECT_EQ(stats()["slots"], 0) << times;
+    if (times == 1) machine.service->snapshot(true);
+    machine.app.reset();
+    machine.service.reset();
+  }
+  machine.start();
+  EXPECT_EQ(machine.errors(), "");
+}
+
+TEST_F(Api, ListenersWaitForWhatIsOnItsWayToTheDisk) {
+  make();
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0]}]})");
+  machine.log.hold();
+  auto pending =
+      machine.begin(request("POST", "/v1/caches/c/observe", R"({"items": [{"key": [0, 1]}]})"));
+  EXPECT_EQ(ask("GET", "/v1/caches/c/events?after=1").json()["events"].size(), 0U);
+  const Reply stream = ask("GET", "/v1/caches/c/events", "", {{"accept", "text/event-stream"}});
+  auto promise = std::make_shared<std::promise<std::optional<std::string>>>();
+  stream.parts([promise](std::optional<std::string> part) { promise->set_value(std::move(part)); });
+  auto part = promise->get_future();
+  EXPECT_NE(part.wait_for(std::chrono::milliseconds(30)), std::future_status::ready);
+  machine.log.release();
+  const auto text = part.get();
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->starts_with("id: 2\n")) << *text;
+  EXPECT_EQ(pending.get().status, 200);
+}
+
 TEST_F(Api, TellsWhatHappened) {
   make();
   ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [3, 4]}, {"key": [0, 1]}]})");
