@@ -342,9 +342,10 @@ describe('autosave', () => {
   test('keeps changes over a reload', async () => {
     assert.equal(await begin({ delayMs: 10 }), 0);
     await observe(1);
-    await page.waitForFunction(async () => {
-      const bytes = await (await store.openIndexedDB('autosave')).read();
-      return bytes !== undefined;
+    // waitForFunction() takes a promise for an answer, so it cannot wait for what a store has.
+    await page.evaluate(async () => {
+      const kept = await store.openIndexedDB('autosave');
+      while ((await kept.read()) === undefined) await new Promise((later) => setTimeout(later, 5));
     });
     await reload();
     assert.equal(await begin({ delayMs: 10 }), 1);

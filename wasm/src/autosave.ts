@@ -45,7 +45,8 @@ export interface TellsOfChanges {
 /**
  * Saves `cache` to `store` whenever it has changed, and at once when the page is hidden. What has
  * changed before, since the store was read, is saved too. To survive a reload within
- * `delayMs` of a change needs a cache of this thread and openIndexedDB.
+ * `delayMs` of a change needs a cache of this thread and openIndexedDB. A save by the timer that is
+ * under way at the very moment when the page goes may be lost with it; flush() before is sure.
  */
 export function autosave(
   cache: Autosaveable,
