@@ -2,12 +2,13 @@
 //
 //   make_memory KEYS DIMENSION FILE
 //
-// KEYS: rows of float32. Recorded allocations are replayed, which scores nothing, so that 100,000
-// slots take a second and not minutes.
+// KEYS: a file of rows of float32, or how many keys to make up. Recorded allocations are replayed,
+// which scores nothing, so that 100,000 slots take a second and not minutes.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,13 +22,21 @@ int main(int argc, char** argv) {
     return 1;
   };
   if (argc != 4) return fail("usage: make_memory KEYS DIMENSION FILE");
-  std::ifstream in(argv[1], std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  std::vector<float> keys(bytes.size() / sizeof(float));
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(keys.data()));
-
   dpcache::Config config;
   config.dimension = static_cast<std::uint32_t>(std::atoi(argv[2]));
+  const std::string source = argv[1];
+  std::vector<float> keys;
+  if (source.find_first_not_of("0123456789") == std::string::npos) {
+    keys.resize(std::stoul(source) * config.dimension);
+    std::minstd_rand random(1);
+    std::uniform_real_distribution<float> between(-1, 1);
+    for (float& number : keys) number = between(random);
+  } else {
+    std::ifstream in(source, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    keys.resize(bytes.size() / sizeof(float));
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(keys.data()));
+  }
   auto created = dpcache::Cache::create(config);
   if (!created || keys.empty()) return fail("no keys, or not a dimension");
   const std::size_t dimension = config.dimension;

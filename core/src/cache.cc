@@ -99,6 +99,9 @@ Result<Decision> observe_checked(CacheState& state, const Item& item) {
   state.write(event.item, event.decision);
   shrink(state, event.decision);
   state.publish(event);
+  // What was not coded as it came, because a file or a log brought it, is coded bit by bit.
+  constexpr std::size_t kLeast = 16;
+  state.slots.prepare(std::max(kLeast, state.slots.rows() / 256));
   return std::move(event.decision);
 }
 

@@ -6,10 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The sets that differ enough to matter; SSE2 is what a plain x86-64 build starts from.
-#if defined(__x86_64__)
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_AVX3_SPR)
-#endif
+// After our own headers, which see nothing of Highway.
+#include "kernels_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cc"
@@ -280,13 +278,10 @@ namespace {
 
 constexpr unsigned kTargetBits = 63;
 
-// What was compiled and runs here. Highway offers AVX3_ZEN4 to AMD's processors alone, but it needs
-// nothing that AVX3_SPR does not have.
+// What was compiled and runs here.
 std::int64_t runnable() {
   hwy::SetSupportedTargetsForTest(0);
-  std::int64_t supported = hwy::SupportedTargets();
-  if ((supported & HWY_AVX3_SPR) != 0) supported |= HWY_AVX3_ZEN4;
-  return supported & HWY_TARGETS;
+  return hwy::SupportedTargets() & HWY_TARGETS;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Search by a flat scan: one sequential pass over the keys.
+// Search by codes where there are any, and by a pass over the other keys.
 #include "search.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "kernels.h"
 #include "order.h"
+#include "search_codes.h"
 
 namespace dpcache {
 
@@ -14,12 +15,12 @@ namespace {
 // Rows scored at a time; the scores stay in the first cache level.
 constexpr std::size_t kBlock = 256;
 
-// Calls visit(row, similarity) for every row, in order.
+// Calls visit(row, similarity) for every row from `first` on, in order.
 template <class Visit>
-void scan(const Slots& slots, const float* query, Visit visit) {
+void scan(const Slots& slots, const float* query, std::size_t first, Visit visit) {
   std::array<float, kBlock> scores;
   const float margin = slots.margin();
-  for (std::size_t begin = 0; begin < slots.rows(); begin += kBlock) {
+  for (std::size_t begin = first; begin < slots.rows(); begin += kBlock) {
     const std::size_t count = std::min(kBlock, slots.rows() - begin);
     kernels::dots(query, slots.keys() + begin * slots.stride(), slots.stride(), count,
                   scores.data());
@@ -27,24 +28,24 @@ void scan(const Slots& slots, const float* query, Visit visit) {
   }
 }
 
-}  // namespace
-
-Nearest nearest(const Slots& slots, const float* query, std::int64_t time) {
+Nearest find_nearest(const Slots& slots, const float* query, Counted counted) {
   Nearest best;
   best.similarity = -2.0F;
-  scan(slots, query, [&](std::size_t r, float s) {
-    if (s > best.similarity && slots.alive(r, time)) best = {r, s};
+  const std::size_t begin = search_codes(slots, query, counted, best);
+  scan(slots, query, begin, [&](std::size_t r, float s) {
+    if (s > best.similarity && counted.counts(slots, r)) best = {r, s};
   });
   return best.row == kNoRow ? Nearest{} : best;
 }
 
+}  // namespace
+
+Nearest nearest(const Slots& slots, const float* query, std::int64_t time) {
+  return find_nearest(slots, query, {time, kNoRow});
+}
+
 Nearest nearest_other(const Slots& slots, std::size_t r) {
-  Nearest best;
-  best.similarity = -2.0F;
-  scan(slots, slots.key(r).data(), [&](std::size_t other, float s) {
-    if (s > best.similarity && other != r && slots.row(other).alive) best = {other, s};
-  });
-  return best.row == kNoRow ? Nearest{} : best;
+  return find_nearest(slots, slots.key(r).data(), {kBeforeAll, r});
 }
 
 float similarity(const Slots& slots, const float* query, std::size_t r) {
@@ -57,7 +58,7 @@ void similarities(const Slots& slots, const float* query, std::int64_t time,
                   std::vector<Nearest>& out) {
   out.clear();
   out.reserve(slots.size());
-  scan(slots, query, [&](std::size_t r, float s) {
+  scan(slots, query, 0, [&](std::size_t r, float s) {
     if (slots.alive(r, time)) out.push_back({r, s});
   });
 }

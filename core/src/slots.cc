@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -55,7 +54,8 @@ Slots::Slots(const Config& config)
       value_stride_(padded(config.value_dimension)),
       margin_(snap_margin(stride_)),
       has_key_sums_(config.keep_sums || config.key_update == KeyUpdate::centroid),
-      has_value_sums_(config.value_update == ValueUpdate::mean && config.value_dimension > 0) {}
+      has_value_sums_(config.value_update == ValueUpdate::mean && config.value_dimension > 0),
+      codes_(stride_) {}
 
 std::size_t Slots::first_after(SlotId id) const noexcept {
   const auto at = std::upper_bound(rows_.begin(), rows_.end(), id,
@@ -72,13 +72,6 @@ std::size_t Slots::find(SlotId id) const noexcept {
 std::size_t Slots::find_exact(std::string_view exact_key) const {
   const auto at = exact_.find(exact_key);
   return at == exact_.end() ? kNoRow : find(at->second);
-}
-
-bool room_for(std::size_t bytes) noexcept {
-  // Volatile: a compiler may take an allocation that nobody uses to succeed, and clang does.
-  void* volatile probe = std::malloc(bytes);  // NOLINT(cppcoreguidelines-no-malloc)
-  std::free(probe);                           // NOLINT(cppcoreguidelines-no-malloc)
-  return probe != nullptr;
 }
 
 bool Slots::reserve(std::size_t count) {
@@ -189,7 +182,18 @@ void Slots::take_value(const Config& config, std::size_t r, const Item& item) {
 void Slots::center(std::size_t r) noexcept {
   const double* sum = key_sums_.data() + r * stride_;
   const double squares = kernels::sum_squares(sum, stride_);
-  if (squares > 0.0) kernels::divide(sum, std::sqrt(squares), stride_, keys_.data() + r * stride_);
+  if (!(squares > 0.0)) return;
+  float* key = keys_.data() + r * stride_;
+  kernels::divide(sum, std::sqrt(squares), stride_, key);
+  if (r < codes_.rows()) codes_.set(r, key);
+}
+
+bool Slots::prepare(std::size_t count) {
+  if (stride_ < codes_from.length || rows() * stride_ < codes_from.floats) return true;
+  for (; count > 0 && codes_.rows() < rows(); --count) {
+    if (!codes_.append(keys_.data() + codes_.rows() * stride_)) return true;
+  }
+  return codes_.rows() == rows();
 }
 
 bool Slots::add_exact_key(std::size_t r, std::string_view exact_key) {
@@ -280,6 +284,13 @@ void Slots::remove(std::size_t r) noexcept {
 void Slots::tidy() noexcept {
   const std::size_t marked = rows_.size() - live_;
   if (marked == 0 || (live_ != 0 && marked < 16) || marked * 8 < live_) return;
+  std::size_t coded = 0;
+  for (std::size_t r = 0; r < codes_.rows(); ++r) {
+    if (!rows_[r].alive) continue;
+    if (coded != r) codes_.move(r, coded);
+    ++coded;
+  }
+  codes_.truncate(coded);
   compact(keys_, stride_, rows_);
   compact(values_, value_stride_, rows_);
   if (has_key_sums_) compact(key_sums_, stride_, rows_);
@@ -313,7 +324,7 @@ std::size_t Slots::bytes() const noexcept {
   return rows_.capacity() * (sizeof(Row) + sizeof(std::string) + sizeof(std::vector<std::string>)) +
          keys_.capacity() * sizeof(float) + values_.capacity() * sizeof(float) +
          key_sums_.capacity() * sizeof(double) + value_sums_.capacity() * sizeof(double) +
-         text_bytes_;
+         codes_.bytes() + text_bytes_;
 }
 
 }  // namespace dpcache

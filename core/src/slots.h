@@ -8,14 +8,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <new>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "aligned.h"
+#include "codes.h"
 #include "dpcache/config.h"
 #include "dpcache/event.h"
 #include "numerics.h"
@@ -24,24 +26,6 @@ namespace dpcache {
 
 inline constexpr std::size_t kNoRow = std::numeric_limits<std::size_t>::max();
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
-// Aligned memory for std::vector.
-template <class T>
-struct AlignedAllocator {
-  using value_type = T;
-  AlignedAllocator() = default;
-  template <class U>
-  explicit AlignedAllocator(const AlignedAllocator<U>& /*other*/) noexcept {}
-  T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{kAlignment}));
-  }
-  void deallocate(T* p, std::size_t /*n*/) noexcept {
-    ::operator delete (p, std::align_val_t{kAlignment});
-  }
-  bool operator==(const AlignedAllocator&) const noexcept { return true; }
-};
-
-using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
 // The scalars of a row.
 struct Row {
@@ -53,10 +37,6 @@ struct Row {
   std::int64_t last_time = 0;
   std::int64_t expires = kNever;
 };
-
-// Whether so much memory is to be had now. Asked before anything changes, because core is also
-// built without exceptions, where a failed `new` ends the program.
-bool room_for(std::size_t bytes) noexcept;
 
 class Slots {
  public:
@@ -126,6 +106,12 @@ class Slots {
   // Moves rows up if enough of them are marked. Row numbers change.
   void tidy() noexcept;
 
+  // Brings up to `count` more keys to codes, for the searches to come, if there are so many keys
+  // that it pays. Searches find the same before and after. True: nothing is left to do, or there is
+  // no memory for it.
+  bool prepare(std::size_t count);
+  const KeyCodes& codes() const noexcept { return codes_; }
+
   // One slot with all that a memory file holds of it; `key` is not padded. Rows come in the order
   // of their ids.
   struct Stored {
@@ -147,13 +133,6 @@ class Slots {
   void center(std::size_t r) noexcept;
   void fold_value(const Config& config, std::size_t from, std::size_t into);
 
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept {
-      return std::hash<std::string_view>()(s);
-    }
-  };
-
   std::size_t dimension_;
   std::size_t stride_;
   std::size_t value_dimension_;
@@ -169,7 +148,9 @@ class Slots {
   std::vector<double> value_sums_;  // (rows, value_dimension)
   std::vector<std::string> payloads_;
   std::vector<std::vector<std::string>> exact_keys_;
-  std::unordered_map<std::string, SlotId, Hash, std::equal_to<>> exact_;
+  std::map<std::string, SlotId, std::less<>> exact_;
+
+  KeyCodes codes_;  // of the first rows
 
   std::size_t live_ = 0;
   std::size_t text_bytes_ = 0;  // of payloads and exact keys

@@ -204,8 +204,8 @@ class Progress(CommandLineTest):
 
     def test_an_interrupt_takes_it_away_and_shows_what_there_is(self):
         terminal = Terminal(["distinct"], self.folder)
-        end = time.monotonic() + 1.5
-        while time.monotonic() < end:
+        end = time.monotonic() + TIMEOUT
+        while b"\r" not in terminal.seen.replace(b"\r\n", b"") and time.monotonic() < end:
             terminal.process.stdin.write(LOG)
             terminal.process.stdin.flush()
             terminal.read(0.01)

@@ -1,0 +1,451 @@
+// Products of small integers, compiled once for each instruction set and chosen at run time.
+#include "kernels_codes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "numerics.h"
+
+// After our own headers, which see nothing of Highway.
+#include "kernels_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_codes.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dpcache::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Plain loops, which the compiler turns into the vectors of each set.
+
+float LargestMagnitude(const float* HWY_RESTRICT x, size_t length) {
+  // Without their signs floats are in the order of their bits.
+  uint32_t most = 0;
+  for (size_t i = 0; i < length; ++i) {
+    uint32_t bits;
+    hwy::CopySameSize(x + i, &bits);
+    bits &= 0x7FFFFFFFU;
+    most = bits > most ? bits : most;
+  }
+  float magnitude;
+  hwy::CopySameSize(&most, &magnitude);
+  return magnitude;
+}
+
+HWY_INLINE double SumOf(const double* sums) {
+  double sum = 0.0;
+  for (size_t lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  return sum;
+}
+
+Quantised Quantise(const float* HWY_RESTRICT x, size_t length, float step, float most,
+                   int16_t* HWY_RESTRICT codes) {
+  constexpr float kShift = 12582912.0F;  // 1.5 x 2^23: adding it rounds to an integer
+  const float inverse = 1.0F / step;
+  int64_t squares = 0;
+  double missed[kLanes] = {};
+  for (size_t i = 0; i < length; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      float code = x[i + lane] * inverse;
+      code = code < most ? code : most;
+      code = code > -most ? code : -most;
+      code = code + kShift - kShift;
+      const double left = static_cast<double>(x[i + lane] - code * step);
+      missed[lane] += left * left;
+      const auto integer = static_cast<int32_t>(code);
+      codes[i + lane] = static_cast<int16_t>(integer);
+      squares += int64_t{integer} * integer;
+    }
+  }
+  return {squares, SumOf(missed)};
+}
+
+#if DPCACHE_NIBBLES
+
+// A Hadamard transform over the lanes of `block` floats (a power of two), times `scale`.
+HWY_INLINE void Transform(float* x, size_t block, float scale) {
+  for (size_t half = kLanes; half < block; half *= 2) {
+    for (size_t begin = 0; begin < block; begin += 2 * half) {
+      float* HWY_RESTRICT a = x + begin;
+      float* HWY_RESTRICT b = a + half;
+      for (size_t i = 0; i < half; ++i) {
+        const float sum = a[i] + b[i];
+        b[i] = a[i] - b[i];
+        a[i] = sum;
+      }
+    }
+  }
+  for (size_t i = 0; i < block; ++i) x[i] *= scale;
+}
+
+void Mix(const uint32_t* HWY_RESTRICT signs, size_t length, size_t block, float scale,
+         float* HWY_RESTRICT x, float* HWY_RESTRICT room) {
+  for (size_t i = 0; i < length; ++i) {
+    uint32_t bits;
+    hwy::CopySameSize(x + i, &bits);
+    bits ^= signs[i];
+    hwy::CopySameSize(&bits, x + i);
+  }
+  Transform(x, block, scale);
+  if (block != length) Transform(x + (length - block), block, scale);
+  const size_t lines = length / kLanes;
+  for (size_t line = 0; line < lines; ++line) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      room[lane * lines + line] = x[line * kLanes + lane];
+    }
+  }
+  for (size_t i = 0; i < length; ++i) x[i] = room[i];
+}
+
+Quantised QuantiseNibbles(const float* HWY_RESTRICT x, size_t length, float step,
+                          uint8_t* HWY_RESTRICT codes) {
+  const float inverse = 1.0F / step;
+  int32_t squares = 0;  // of at most 65,536 odd numbers up to 15
+  double missed[kLanes] = {};
+  for (size_t i = 0; i < length; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      float code = x[i + lane] * inverse + 8.0F;
+      code = code > 0.0F ? code : 0.0F;
+      code = code < 15.0F ? code : 15.0F;
+      const auto nibble = static_cast<int32_t>(code);
+      const double left =
+          static_cast<double>(x[i + lane] - (static_cast<float>(nibble) - 7.5F) * step);
+      missed[lane] += left * left;
+      codes[i + lane] = static_cast<uint8_t>(nibble);
+      squares += (2 * nibble - 15) * (2 * nibble - 15);
+    }
+  }
+  return {squares, SumOf(missed)};
+}
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+
+HWY_INLINE int32_t ByteDot(const int16_t* query, const int8_t* code, size_t length) {
+  int32_t sum = 0;
+  for (size_t i = 0; i < length; ++i) sum += query[i] * code[i];
+  return sum;
+}
+
+#if DPCACHE_NIBBLES
+
+uint64_t Candidates(const float* cosines, const float* sines, float cosine, float sine,
+                    float slack) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < kBlockRows; ++i) {
+    const float cos_angle = std::sqrt(1.0F - sines[i] * sines[i]);
+    const float least = cosine * cos_angle - sine * sines[i] - slack;
+    if (!(cosines[i] < least)) found |= uint64_t{1} << i;
+  }
+  return found;
+}
+
+size_t Largest(const float* x, size_t count) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; ++i) {
+    if (x[i] > x[best]) best = i;
+  }
+  return best;
+}
+
+#endif
+
+#else
+
+using F32 = hn::CappedTag<float, kLanes>;
+using I32 = hn::RebindToSigned<F32>;
+using I16 = hn::Repartition<int16_t, I32>;
+using I8ForI16 = hn::Rebind<int8_t, I16>;
+
+// Bytes as numbers of 16 bits. Highway's way is a load and a widening, which browsers' compilers do
+// not join.
+HWY_INLINE hn::Vec<I16> LoadWider(const int8_t* from) {
+#if HWY_TARGET == HWY_WASM
+  return hn::Vec<I16>{wasm_i16x8_load8x8(from)};
+#else
+  return hn::PromoteTo(I16(), hn::LoadU(I8ForI16(), from));
+#endif
+}
+
+HWY_INLINE int32_t ByteDot(const int16_t* HWY_RESTRICT query, const int8_t* HWY_RESTRICT code,
+                           size_t length) {
+  const I32 d32;
+  const I16 d16;
+  constexpr size_t kN = hn::MaxLanes(I16());
+  static_assert(kN <= 2 * kLanes);
+  auto sum0 = hn::Zero(d32);
+  auto sum1 = sum0;
+  size_t i = 0;
+  for (; i + 2 * kN <= length; i += 2 * kN) {
+    const auto a = LoadWider(code + i);
+    const auto b = LoadWider(code + i + kN);
+    sum0 = hn::Add(sum0, hn::WidenMulPairwiseAdd(d32, a, hn::LoadU(d16, query + i)));
+    sum1 = hn::Add(sum1, hn::WidenMulPairwiseAdd(d32, b, hn::LoadU(d16, query + i + kN)));
+  }
+  // Rows are padded to kLanes: half of two vectors can be left, or of one of 512 bits.
+  if constexpr (2 * kN > kLanes) {
+    for (; i < length; i += kN) {
+      const size_t left = HWY_MIN(kN, length - i);
+      const auto a = hn::PromoteTo(d16, hn::LoadN(I8ForI16(), code + i, left));
+      sum0 = hn::Add(sum0, hn::WidenMulPairwiseAdd(d32, a, hn::LoadN(d16, query + i, left)));
+    }
+  }
+  return hn::ReduceSum(d32, hn::Add(sum0, sum1));
+}
+
+#if DPCACHE_NIBBLES
+
+uint64_t Candidates(const float* HWY_RESTRICT cosines, const float* HWY_RESTRICT sines,
+                    float cosine, float sine, float slack) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(d, 1.0F);
+  uint64_t found = 0;
+  for (size_t i = 0; i < kBlockRows; i += lanes) {
+    const auto s = hn::LoadU(d, sines + i);
+    const auto c = hn::Sqrt(hn::Sub(one, hn::Mul(s, s)));
+    const auto least = hn::Sub(
+        hn::Sub(hn::Mul(hn::Set(d, cosine), c), hn::Mul(hn::Set(d, sine), s)), hn::Set(d, slack));
+    const auto mask = hn::Not(hn::Lt(hn::LoadU(d, cosines + i), least));
+    if (hn::AllFalse(d, mask)) continue;
+    uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, mask, bits);
+    for (size_t j = 0; j < lanes; ++j) {
+      if ((bits[j / 8] >> (j % 8) & 1) != 0) found |= uint64_t{1} << (i + j);
+    }
+  }
+  return found;
+}
+
+size_t Largest(const float* HWY_RESTRICT x, size_t count) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d);
+  auto most = hn::LoadU(d, x);
+  for (size_t i = lanes; i < count; i += lanes) most = hn::Max(most, hn::LoadU(d, x + i));
+  const float best = hn::ReduceMax(d, most);
+  const auto wanted = hn::Set(d, best);
+  for (size_t i = 0; i < count; i += lanes) {
+    const intptr_t at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), wanted));
+    if (at >= 0) return i + static_cast<size_t>(at);
+  }
+  return 0;
+}
+
+#endif
+
+#endif
+
+void ByteCosines(const int16_t* query, size_t length, float scale, const int8_t* codes,
+                 size_t count, const float* inverse, float* out) {
+  for (size_t r = 0; r < count; ++r, codes += length) {
+    out[r] = static_cast<float>(ByteDot(query, codes, length)) * (inverse[r] * scale);
+  }
+}
+
+#if DPCACHE_NIBBLES
+
+void ByteCosinesAt(const int16_t* query, size_t length, float scale, const int8_t* codes,
+                   const uint32_t* rows, size_t count, const float* inverse, float* out) {
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t dot = ByteDot(query, codes + rows[i] * length, length);
+    out[i] = static_cast<float>(dot) * (inverse[rows[i]] * scale);
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSE2 || !HWY_ARCH_X86
+
+// Plain loops, for sets without products of bytes.
+void NibbleCosines(const int8_t* query, size_t length, float scale, const uint8_t* codes,
+                   size_t blocks, const float* inverse, float* out) {
+  int32_t bias = 0;
+  for (size_t i = 0; i < length; ++i) bias += 15 * query[i];
+  for (size_t block = 0; block < blocks; ++block, codes += length * kBlockRows / 2) {
+    for (size_t half = 0; half < 2; ++half) {
+      int32_t low[kLanes] = {};
+      int32_t high[kLanes] = {};
+      for (size_t i = 0; i < length; i += 4) {
+        const uint8_t* bytes = codes + (i / 4 * 2 + half) * kLanes * 4;
+        for (size_t lane = 0; lane < kLanes; ++lane) {
+          for (size_t j = 0; j < 4; ++j) {
+            const uint8_t byte = bytes[lane * 4 + j];
+            low[lane] += (byte & 15) * query[i + j];
+            high[lane] += (byte >> 4) * query[i + j];
+          }
+        }
+      }
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        const size_t r = block * kBlockRows + half * 2 * kLanes + lane;
+        out[r] = static_cast<float>(2 * low[lane] - bias) * (inverse[r] * scale);
+        out[r + kLanes] = static_cast<float>(2 * high[lane] - bias) * (inverse[r + kLanes] * scale);
+      }
+    }
+  }
+}
+
+#else
+
+using U8 = hn::Repartition<uint8_t, I32>;
+using I8 = hn::Repartition<int8_t, I32>;
+
+HWY_INLINE hn::Vec<I8> Spread(const int8_t* four) {
+  int32_t word;
+  hwy::CopyBytes<4>(four, &word);
+  return hn::BitCast(I8(), hn::Set(I32(), word));
+}
+
+HWY_INLINE void Finish(hn::Vec<I32> sum, hn::Vec<I32> bias, hn::Vec<F32> scale,
+                       const float* inverse, float* out) {
+  const F32 d;
+  const auto dot = hn::ConvertTo(d, hn::Sub(hn::Add(sum, sum), bias));
+  hn::StoreU(hn::Mul(dot, hn::Mul(hn::LoadU(d, inverse), scale)), d, out);
+}
+
+#if HWY_TARGET <= HWY_AVX3_DL
+
+// Four products of bytes to a lane, added by one instruction: of whole bytes, which are 16 times
+// the upper nibble and the lower one, and of the lower ones.
+struct Sums {
+  hn::Vec<I32> low;
+  hn::Vec<I32> whole;
+
+  HWY_INLINE void Add(hn::Vec<U8> bytes, hn::Vec<U8> mask, hn::Vec<I8> query) {
+    low = hn::SumOfMulQuadAccumulate(I32(), hn::And(bytes, mask), query, low);
+    whole = hn::SumOfMulQuadAccumulate(I32(), bytes, query, whole);
+  }
+  HWY_INLINE hn::Vec<I32> High() const { return hn::ShiftRight<4>(hn::Sub(whole, low)); }
+};
+
+#else
+
+// Products of two bytes each add up to 16 bits (at most 2 x 15 x 127), then to 32.
+struct Sums {
+  hn::Vec<I32> low;
+  hn::Vec<I32> high;
+
+  HWY_INLINE void Add(hn::Vec<U8> bytes, hn::Vec<U8> mask, hn::Vec<I8> query) {
+    const auto one = hn::Set(I16(), 1);
+    const auto a = hn::SatWidenMulPairwiseAdd(I16(), hn::And(bytes, mask), query);
+    const auto b = hn::SatWidenMulPairwiseAdd(I16(), hn::ShiftRight<4>(bytes), query);
+    low = hn::Add(low, hn::WidenMulPairwiseAdd(I32(), a, one));
+    high = hn::Add(high, hn::WidenMulPairwiseAdd(I32(), b, one));
+  }
+  HWY_INLINE hn::Vec<I32> High() const { return high; }
+};
+
+#endif
+
+// Two vectors of each group, from one place in it on.
+HWY_INLINE void NibbleBlock(const int8_t* HWY_RESTRICT query, size_t length,
+                            const uint8_t* HWY_RESTRICT codes, hn::Vec<I32> bias,
+                            hn::Vec<F32> scale, const float* inverse, float* out) {
+  const U8 d8;
+  constexpr size_t kBytes = hn::MaxLanes(U8());
+  constexpr size_t kGroup = kBlockRows * 2;
+  const auto mask = hn::Set(d8, 15);
+  Sums a{hn::Zero(I32()), hn::Zero(I32())};
+  Sums b = a;
+  for (const int8_t* end = query + length; query != end; query += 4, codes += kGroup) {
+    const auto q = Spread(query);
+    a.Add(hn::LoadU(d8, codes), mask, q);
+    b.Add(hn::LoadU(d8, codes + kBytes), mask, q);
+  }
+  constexpr size_t kRows = kBytes / 4;  // in a vector
+  // The upper nibbles of 64 bytes are the 16 rows behind those of the lower ones.
+  constexpr size_t kNext = kBytes == 64 ? 2 * kLanes : kRows;
+  Finish(a.low, bias, scale, inverse, out);
+  Finish(a.High(), bias, scale, inverse + kLanes, out + kLanes);
+  Finish(b.low, bias, scale, inverse + kNext, out + kNext);
+  Finish(b.High(), bias, scale, inverse + kNext + kLanes, out + kNext + kLanes);
+}
+
+void NibbleCosines(const int8_t* HWY_RESTRICT query, size_t length, float scale,
+                   const uint8_t* HWY_RESTRICT codes, size_t blocks,
+                   const float* HWY_RESTRICT inverse, float* HWY_RESTRICT out) {
+  constexpr size_t kBytes = hn::MaxLanes(U8());
+  int32_t total = 0;
+  for (size_t i = 0; i < length; ++i) total += query[i];
+  const auto bias = hn::Set(I32(), 15 * total);
+  const auto by = hn::Set(F32(), scale);
+  for (size_t block = 0; block < blocks; ++block) {
+    // Shorter vectors go over the block several times; it stays in the first cache level.
+    for (size_t at = 0; at < kBlockRows * 2; at += 2 * kBytes) {
+      const size_t row = at / (4 * kLanes) * 2 * kLanes + at % (4 * kLanes) / 4;
+      NibbleBlock(query, length, codes + at, bias, by, inverse + row, out + row);
+    }
+    codes += length * kBlockRows / 2;
+    inverse += kBlockRows;
+    out += kBlockRows;
+  }
+}
+
+#endif
+
+#endif  // DPCACHE_NIBBLES
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dpcache::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace dpcache::kernels {
+
+#if DPCACHE_NIBBLES
+HWY_EXPORT(Mix);
+HWY_EXPORT(QuantiseNibbles);
+HWY_EXPORT(NibbleCosines);
+HWY_EXPORT(ByteCosinesAt);
+HWY_EXPORT(Candidates);
+HWY_EXPORT(Largest);
+
+void mix(const std::uint32_t* signs, std::size_t length, std::size_t block, float scale, float* x,
+         float* room) noexcept {
+  HWY_DYNAMIC_DISPATCH(Mix)(signs, length, block, scale, x, room);
+}
+Quantised quantise(const float* x, std::size_t length, float step, std::uint8_t* nibbles) noexcept {
+  return HWY_DYNAMIC_DISPATCH(QuantiseNibbles)(x, length, step, nibbles);
+}
+void nibble_cosines(const std::int8_t* query, std::size_t length, float scale,
+                    const std::uint8_t* codes, std::size_t blocks, const float* inverse,
+                    float* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(NibbleCosines)(query, length, scale, codes, blocks, inverse, out);
+}
+void byte_cosines_at(const std::int16_t* query, std::size_t length, float scale,
+                     const std::int8_t* codes, const std::uint32_t* rows, std::size_t count,
+                     const float* inverse, float* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(ByteCosinesAt)(query, length, scale, codes, rows, count, inverse, out);
+}
+std::uint64_t candidates(const float* cosines, const float* sines, float cosine, float sine,
+                         float slack) noexcept {
+  return HWY_DYNAMIC_DISPATCH(Candidates)(cosines, sines, cosine, sine, slack);
+}
+std::size_t largest(const float* x, std::size_t count) noexcept {
+  return HWY_DYNAMIC_DISPATCH(Largest)(x, count);
+}
+#endif
+
+HWY_EXPORT(LargestMagnitude);
+HWY_EXPORT(Quantise);
+HWY_EXPORT(ByteCosines);
+
+float largest_magnitude(const float* x, std::size_t length) noexcept {
+  return HWY_DYNAMIC_DISPATCH(LargestMagnitude)(x, length);
+}
+Quantised quantise(const float* x, std::size_t length, float step, float most,
+                   std::int16_t* codes) noexcept {
+  return HWY_DYNAMIC_DISPATCH(Quantise)(x, length, step, most, codes);
+}
+void byte_cosines(const std::int16_t* query, std::size_t length, float scale,
+                  const std::int8_t* codes, std::size_t count, const float* inverse,
+                  float* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(ByteCosines)(query, length, scale, codes, count, inverse, out);
+}
+}  // namespace dpcache::kernels
+
+#endif  // HWY_ONCE

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Breaks what exact search relies on, one line at a time, and sees a test fail each time.
+
+usage: tests/mutations.py BUILD_FOLDER
+
+Works on a copy of the sources, with the settings of a build folder (e.g. build/release). Takes some minutes; not
+part of the tests that run with every change.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What is broken: file, text, and what stands there instead; the test that must notice.
+MUTATIONS = [
+    ("a key's angle to its code is ignored", "core/src/codes.cc",
+     "static_cast<float>(angle_sine * (1.0 + 0x1p-22))", "static_cast<float>(angle_sine * 0.0)", "codes"),
+    ("a key's angle is half of what it is", "core/src/codes.cc",
+     "static_cast<float>(angle_sine * (1.0 + 0x1p-22))",
+     "static_cast<float>(angle_sine * 0.5)", "codes"),
+    ("the query's angle to its code is ignored", "core/src/codes.cc",
+     "code = {inverse_of(quantised), std::sqrt(1.0 - sine * sine), sine};",
+     "code = {inverse_of(quantised), 1.0, 0.0 * sine};", "codes"),
+    ("the snap is ignored", "core/src/codes.cc",
+     "std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -",
+     "static_cast<double>(similarity) -", "codes"),
+    ("the score's rounding raises the bound", "core/src/codes.cc",
+     "0.5 * static_cast<double>(margin);", "-20.0 * static_cast<double>(margin);", "codes"),
+    ("a key that moves keeps its code", "core/src/slots.cc",
+     "if (r < codes_.rows()) codes_.set(r, key);", "", "codes"),
+    ("codes stay where they are when rows move up", "core/src/slots.cc",
+     "if (coded != r) codes_.move(r, coded);", "", "codes"),
+    ("a key that is not of unit length counts as one that is", "core/src/codes.cc",
+     "if (!is_unit) byte_rows_.blur(r);", "", "codes"),
+    ("the younger of two equal slots wins", "core/src/search_codes.cc",
+     "(s == found.similarity && r > found.row)", "(s == found.similarity && r < found.row)", "codes"),
+    ("the likeliest row is taken for the nearest", "core/src/search_codes.cc",
+     "if (left == 0) continue;", "continue;", "codes"),
+    ("slots that have expired count", "core/src/search_codes.cc",
+     "if (!counted.counts(slots, r)) return;", "", "codes"),
+    ("rows without codes are left out", "core/src/search.cc",
+     "if (s > best.similarity && counted.counts(slots, r)) best = {r, s};",
+     "if (begin == 0 && s > best.similarity && counted.counts(slots, r)) best = {r, s};", "codes"),
+    ("the second look keeps nothing", "core/src/codes.cc",
+     "if (!(cosines[i] < least)) rows[kept++] = rows[i];", "static_cast<void>(least);", "codes"),
+]
+
+
+def main() -> int:
+    build = pathlib.Path(sys.argv[1]).resolve()
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    kept = ["CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER_LAUNCHER",
+            "CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_FLAGS", "CMAKE_PREFIX_PATH", "DPCACHE_DEPS"]
+    settings = [f"-D{name}={value}" for name, value in re.findall(r"^([A-Za-z_]+):[A-Z]+=(.*)$", cache, re.MULTILINE)
+                if name in kept]
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "dpcache"
+        files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+                               check=True).stdout.split("\n")
+        for name in filter(None, files):
+            if not (ROOT / name).is_file():
+                continue
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+        if (ROOT / ".deps").exists():
+            (copy / ".deps").symlink_to(ROOT / ".deps")
+
+        def passes(test: str) -> bool:
+            target = f"{test}_test"
+            build = subprocess.run(["cmake", "--build", str(copy / "build"), "--target", target], capture_output=True,
+                                   text=True, check=False)
+            if build.returncode != 0:
+                sys.exit(f"it does not compile:\n{build.stdout[-3000:]}")
+            return subprocess.run([str(copy / "build/tests" / target)], cwd=copy / "build/tests", timeout=600,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+        subprocess.run(["cmake", "-G", "Ninja", "-S", str(copy), "-B", str(copy / "build"), *settings], check=True,
+                       stdout=subprocess.DEVNULL)
+        for test in sorted({test for *_, test in MUTATIONS}):
+            if not passes(test):
+                print(f"{test} fails without a mutation")
+                return 1
+        for what, name, old, new, test in MUTATIONS:
+            path = copy / name
+            text = path.read_text(encoding="utf-8")
+            if text.count(old) != 1:
+                print(f"{name} has this {text.count(old)} times, not once: {old}")
+                return 1
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            survived = passes(test)
+            path.write_text(text, encoding="utf-8")
+            print(f"{'SURVIVED' if survived else 'caught  '}  {what}", flush=True)
+            if survived:
+                survivors.append(what)
+    print(f"{len(MUTATIONS) - len(survivors)} of {len(MUTATIONS)} caught")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
