@@ -279,6 +279,8 @@ describe('with a server', { skip }, () => {
         mirror.apply(event.bytes);
         events.push(event);
       });
+      const all = [];
+      await cache.onEvent(({ seq }) => all.push(seq), { after: 0 });
       await cache.observe({ key: [3, 4], time: 2, payload: { a: 1 }, exactKey: 'e', ttlMs: 9e9 });
       await until(() => events.length === 1, 'the first event');
       const { bytes, ...event } = events[0];
@@ -301,6 +303,11 @@ describe('with a server', { skip }, () => {
         [5, 'config'],
       ]);
       assert.equal(mirror.stats().stateHash, (await cache.stats()).stateHash);
+      await until(() => all.length === 5, 'the events of the second listener');
+      assert.deepEqual(all, [1, 2, 3, 4, 5]);
+      for (const after of [-1, 1.5, '1']) {
+        assert.equal((await refusal(cache.onEvent(() => undefined, { after }))).code, 'bad_request');
+      }
       local.observe({ key: [4, 3], time: 3 });
       local.erase(1, { time: 4 });
       local.configure({ tau: 0.5 }, { time: 5 });
@@ -315,8 +322,9 @@ describe('with a server', { skip }, () => {
       });
       off();
       await cache.observe({ key: [1, -1] });
-      await pause(50);
+      await until(() => all.length > 5, 'the last events');
       assert.equal(events.length, 4);
+      await cache.dispose(); // else the second listener would keep this process
     } finally {
       await own.close();
     }

@@ -1,4 +1,5 @@
-// A real server for tests: `dpcache serve`, as the release build made it or DPCACHE_BINARY names it.
+// A real server for tests: `dpcache serve`, as the release build made it or DPCACHE_BINARY names
+// it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

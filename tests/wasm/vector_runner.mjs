@@ -1,5 +1,5 @@
-// Runs the script of a test vector on a cache through the package's public API, and writes down what
-// it answers in the form of tests/vectors/*.json. Runs in Node.js and in browsers.
+// Runs the script of a test vector on a cache through the package's public API, and writes down
+// what it answers in the form of tests/vectors/*.json. Runs in Node.js and in browsers.
 
 const mask64 = (1n << 64n) - 1n;
 

@@ -1,7 +1,7 @@
 // A cache on a server: the methods of Cache, as promises, by the REST API of `dpcache serve`.
 //
-// Long for its methods, one for each of Cache. Arguments are checked and written down at the call, as
-// those of the worker's cache, so that errors are the same and arrays can be used again at once.
+// Long for its methods, one for each of Cache. Arguments are checked and written down at the call,
+// as those of the worker's cache, so that errors are the same and arrays can be used again at once.
 import {
   emptyItem,
   emptyQuery,
@@ -35,7 +35,13 @@ import {
   type SentSlot,
   type Shape,
 } from './remote-json.js';
-import { limit, Server, type CallOptions, type Message, type ServerOptions } from './remote-server.js';
+import {
+  limit,
+  Server,
+  type CallOptions,
+  type Message,
+  type ServerOptions,
+} from './remote-server.js';
 import { checkEncoder, checkObject, configJson, type ConfigChanges } from './settings.js';
 import type {
   CacheEvent,
@@ -54,7 +60,7 @@ import type {
 import type { WorkerCache } from './worker-cache.js';
 import type { TransferOption } from './worker-parcel.js';
 
-/** What `Cache` of `dpcache/worker` and of `dpcache/remote` have in common: all of their methods. */
+/** What `Cache` of `dpcache/worker` and of `dpcache/remote` have in common: all that it does. */
 export type AsyncCache = Pick<
   WorkerCache,
   | 'observe'
@@ -98,7 +104,8 @@ export type RemoteCallOptions = CallOptions & TransferOption;
 export interface ObserveOptions extends RemoteCallOptions {
   /**
    * A repetition with the same key and the same items is answered as the first time and changes
-   * nothing, also of another program. At most 255 ASCII characters; default: one of its own for each call.
+   * nothing, also of another program. At most 255 ASCII characters; default: one of its own for
+   * each call.
    */
   idempotencyKey?: string;
 }
@@ -127,7 +134,7 @@ export async function listCaches(options: ServerOptions): Promise<CacheLine[]> {
   const list: CacheLine[] = [];
   let after: string | null = null;
   do {
-    const query: Record<string, string | number> = { limit: 1000, ...(after !== null && { after }) };
+    const query = { limit: 1000, after: after ?? undefined };
     const page: { caches: CacheLine[]; next: string | null } = await server.ask(
       { method: 'GET', path: 'v1/caches', query, again: 'always' },
       {},
@@ -196,15 +203,16 @@ const unavailable = (what: string): DpcacheError =>
  * A cache that a server keeps: the interface of `Cache` of `dpcache/worker`.
  *
  * Calls that change it are sent one after the other, in the order in which they are made, and calls
- * that ask wait for the changes before them. Others may change it at the same time. Times that are not
- * given are the server's.
+ * that ask wait for the changes before them. Others may change it at the same time. Times that are
+ * not given are the server's.
  */
 export class Cache implements AsyncCache {
   readonly #server: Server;
   readonly #path: string;
   readonly #shape: Shape;
   readonly #listeners = new Map<(event: CacheEvent) => void, (error: DpcacheError) => void>();
-  #stream: Promise<EventStream> | undefined;
+  #stream: Promise<EventStream> | undefined; // for all listeners but those with an `after`
+  readonly #ownStreams = new Set<EventStream>();
   #changes: Promise<unknown> = Promise.resolve(); // the last of them, settled when it is over
   #disposed: Promise<void> | undefined;
   /** Its name on the server. */
@@ -260,8 +268,8 @@ export class Cache implements AsyncCache {
   }
 
   /**
-   * Brings a memory file, as save() and the command line write it, to the server. It takes the place of
-   * the cache of this name, if there is one. `bad_snapshot`.
+   * Brings a memory file, as save() and the command line write it, to the server. It takes the
+   * place of the cache of this name, if there is one. `bad_snapshot`.
    */
   static async load(bytes: Uint8Array, options: RemoteOptions): Promise<Cache> {
     const { name } = toOptions(options);
@@ -289,8 +297,11 @@ export class Cache implements AsyncCache {
     this.#check();
     if (prepared.length === 0) return [];
     if (prepared.length > kMostItems) {
-      const detail = `a batch has at most ${kMostItems} items, not ${prepared.length}: a larger one could not be taken whole or refused whole`;
-      throw new DpcacheError('too_large', detail);
+      throw new DpcacheError(
+        'too_large',
+        `a batch has at most ${kMostItems} items, not ${prepared.length}: ` +
+          'a larger one could not be taken whole or refused whole',
+      );
     }
     const body = itemsBody(prepared, this.#shape);
     return named(errors, () => this.#observe(body, prepared.length, options));
@@ -428,19 +439,22 @@ export class Cache implements AsyncCache {
   }
 
   /**
-   * Calls `listener` with every change from here on, whoever makes it, in order and without gaps, soon
-   * after it is on the server's disk. When the connection ends it is taken up where it broke off, for
-   * as long as it takes; `onError` is told if that cannot be: the cache is gone, the token is no
-   * longer good, or the server has not kept the events since (`not_found`). Default: console.error.
-   * Resolves, when the server has said yes, to a function that ends this.
+   * Calls `listener` with every change from here on, or behind the event `after`, whoever makes it,
+   * in order and without gaps, soon after it is on the server's disk. When the connection ends it
+   * is taken up where it broke off, for as long as it takes; `onError` is told if that cannot be:
+   * the cache is gone, the token is no longer good, or the server has not kept the events since
+   * (`not_found`). Default: console.error. Resolves, when the server has said yes, to a function
+   * that ends this.
    */
   async onEvent(
     listener: (event: CacheEvent) => void,
-    options: { onError?: (error: DpcacheError) => void } & CallOptions = {},
+    options: { after?: number; onError?: (error: DpcacheError) => void } & CallOptions = {},
   ): Promise<() => void> {
     if (typeof listener !== 'function') throw DpcacheError.at('', 'a listener must be a function');
-    const { onError = (error: DpcacheError) => console.error('dpcache events:', error) } = toOptions(options);
+    const { after, onError = (error: DpcacheError) => console.error('dpcache events:', error) } =
+      toOptions(options);
     this.#check();
+    if (after !== undefined) return this.#listenBehind(after, listener, onError);
     const own = (event: CacheEvent): void => listener(event); // the same one may listen twice
     const end = (): void => {
       if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#stopStream();
@@ -490,8 +504,8 @@ export class Cache implements AsyncCache {
   }
 
   /**
-   * Ends this end of the line; the server keeps the cache. Calls made before are carried out. Later ones
-   * are refused with `disposed`.
+   * Ends this end of the line; the server keeps the cache. Calls made before are carried out. Later
+   * ones are refused with `disposed`.
    */
   dispose(): Promise<void> {
     return (this.#disposed ??= this.#dispose());
@@ -504,6 +518,7 @@ export class Cache implements AsyncCache {
   async #dispose(): Promise<void> {
     this.#listeners.clear();
     this.#stopStream();
+    for (const stream of this.#ownStreams) stream.stop();
     await this.#changes;
   }
 
@@ -611,6 +626,36 @@ export class Cache implements AsyncCache {
     );
   }
 
+  async #listenBehind(
+    after: number,
+    listener: (event: CacheEvent) => void,
+    onError: (error: DpcacheError) => void,
+  ): Promise<() => void> {
+    if (toInteger(after, '/after') < 0) throw DpcacheError.at('/after', 'must not be negative');
+    const stream: EventStream = new EventStream(
+      this.#server,
+      `${this.#path}/events`,
+      after,
+      (event) => report(() => listener(event)),
+      (error) => {
+        this.#ownStreams.delete(stream);
+        report(() => onError(error));
+      },
+    );
+    const end = (): void => {
+      this.#ownStreams.delete(stream);
+      stream.stop();
+    };
+    this.#ownStreams.add(stream);
+    try {
+      await stream.start();
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
   async #startStream(options: CallOptions): Promise<EventStream> {
     const { seq } = await this.stats(options);
     const tell = (event: CacheEvent): void => {
@@ -658,7 +703,10 @@ function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+async function unlessAborted(
+  promise: Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (!signal) return void (await promise);
   const { signal: own, end } = limit([signal]);
   try {
@@ -674,8 +722,8 @@ async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal | un
 }
 
 /**
- * Runs a call on a batch in which the items with `errors` stand empty: the server refuses those too, and
- * all the others that are bad. Then the error says of each what is wrong with it.
+ * Runs a call on a batch in which the items with `errors` stand empty: the server refuses those
+ * too, and all the others that are bad. Then the error says of each what is wrong with it.
  */
 async function named<T>(errors: readonly ItemError[], run: () => Promise<T>): Promise<T> {
   if (errors.length === 0) return run();

@@ -96,7 +96,9 @@ export class EventStream {
         if (done || signal.aborted) return;
         text += decoder.decode(value, { stream: true });
         let begin = 0;
-        for (let end = text.indexOf('\n\n', searched); end >= 0; end = text.indexOf('\n\n', begin)) {
+        for (;;) {
+          const end = text.indexOf('\n\n', Math.max(begin, searched));
+          if (end < 0) break;
           const data = /^data: ?(.*)$/m.exec(text.slice(begin, end))?.[1];
           begin = end + 2;
           if (data === undefined) continue; // a comment

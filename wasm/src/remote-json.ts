@@ -1,6 +1,7 @@
 // Items and queries as the server takes them, and its answers as the types of this package.
 //
-// The server writes a float32 as the shortest decimal that stands for it, so Math.fround gives its bits.
+// The server writes a float32 as the shortest decimal that stands for it, so Math.fround gives its
+// bits.
 import type { Prepared, PreparedOptions, PreparedQuery } from './arguments.js';
 import { toBase64 } from './base64.js';
 import { camel } from './names.js';
@@ -191,7 +192,8 @@ export function slotOf(sent: SentSlot): Slot {
 
 /** An object with its names in camelCase. */
 export function camelKeys<T>(sent: object): T {
-  return Object.fromEntries(Object.entries(sent).map(([name, x]) => [camel(name), x as unknown])) as T;
+  const entries = Object.entries(sent) as [string, unknown][];
+  return Object.fromEntries(entries.map(([name, x]) => [camel(name), x])) as T;
 }
 
 export function statsOf(sent: object): Stats {

@@ -28,8 +28,8 @@ export interface Message {
   /** JSON as a string, or bytes. */
   body?: string | Uint8Array<ArrayBuffer>;
   /**
-   * Whether it may be sent again when nobody knows what became of it: `never` if that could do twice
-   * what was asked once. What the server has refused as too much for the moment may always.
+   * Whether it may be sent again when nobody knows what became of it: `never` if that could do
+   * twice what was asked once. What the server has refused as too much for the moment may always.
    */
   again: 'always' | 'never';
 }
@@ -38,7 +38,7 @@ const kFirstPause = 100;
 const kLongestPause = 5000;
 const kMostTimer = 2 ** 31 - 1;
 
-/** Milliseconds before the attempt after `failures` ones: doubled each time, of which a part by chance. */
+/** Milliseconds before the attempt after `failures` ones: doubled each time, in part by chance. */
 export function pauseAfter(failures: number): number {
   return Math.min(kFirstPause * 2 ** failures, kLongestPause) * (0.5 + Math.random() / 2);
 }
@@ -110,7 +110,9 @@ export class Server {
     }
     this.#retries = retries;
     const given = options.fetch ?? globalThis.fetch;
-    if (typeof given !== 'function') throw new DpcacheError('unavailable', 'there is no fetch here');
+    if (typeof given !== 'function') {
+      throw new DpcacheError('unavailable', 'there is no fetch here');
+    }
     this.#fetch = (...args) => given(...args); // browsers' own must not be called as a method
   }
 
@@ -120,7 +122,8 @@ export class Server {
     options: CallOptions,
     read: (response: Response) => T | PromiseLike<T>,
   ): Promise<T> {
-    const timeout = options.timeoutMs === undefined ? this.#timeout : checkTimeout(options.timeoutMs);
+    const own = options.timeoutMs;
+    const timeout = own === undefined ? this.#timeout : checkTimeout(own);
     const until = Date.now() + timeout;
     const { signal, end } = limit([this.#signal, options.signal], timeout);
     try {
@@ -228,7 +231,8 @@ function checkTimeout(ms: unknown): number {
 
 function unreachable(base: URL, cause: unknown): DpcacheError {
   const reason = (cause as { cause?: { code?: unknown } } | undefined)?.cause?.code;
-  const detail = `${base.origin} cannot be reached${typeof reason === 'string' ? ` (${reason})` : ''}`;
+  const more = typeof reason === 'string' ? ` (${reason})` : '';
+  const detail = `${base.origin} cannot be reached${more}`;
   return new DpcacheError('unavailable', detail, undefined, { cause });
 }
 

@@ -1,5 +1,5 @@
-// `dpcache/remote`: the API of `dpcache/worker` on a cache that `dpcache serve` keeps. Only fetch is
-// needed; no WebAssembly is loaded.
+// `dpcache/remote`: the API of `dpcache/worker` on a cache that `dpcache serve` keeps. Only fetch
+// is needed; no WebAssembly is loaded.
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
 export { Cache, listCaches } from './remote-cache.js';
 export type {

@@ -1,7 +1,7 @@
 // The server's tab: its caches with live counters, one of them in detail, and its events.
 //
-// It asks when it is first looked at, then once a second while it is in sight. The token stays in this
-// object.
+// It asks when it is first looked at, then once a second while it is in sight. The token stays in
+// this object.
 import { Cache, DpcacheError, listCaches, type CacheLine, type Stats } from 'dpcache/remote';
 import { counted, find, make, setText, whole } from '../dom';
 import type { Shown } from '../tabs';
@@ -259,8 +259,16 @@ export class ServerPanel implements Shown {
     const { count = 0, isAll = true } = this.#largest ?? {};
     const goneBut = stats.folds + stats.expirations + stats.erasures;
     const figures: [label: string, value: string, more: string][] = [
-      ['Items', whole(stats.items), seconds > 0 ? `${whole(Math.round(items / seconds))} a second` : ''],
-      ['Slots', whole(stats.slots), stats.budget === null ? 'no budget' : `budget ${whole(Math.floor(stats.budget))}`],
+      [
+        'Items',
+        whole(stats.items),
+        seconds > 0 ? `${whole(Math.round(items / seconds))} a second` : '',
+      ],
+      [
+        'Slots',
+        whole(stats.slots),
+        stats.budget === null ? 'no budget' : `budget ${whole(Math.floor(stats.budget))}`,
+      ],
       [
         'Novelty rate',
         percent(stats.allocations, stats.items),
@@ -270,7 +278,11 @@ export class ServerPanel implements Shown {
       ['Allocations', whole(stats.allocations), ''],
       ['Evictions', whole(stats.evictions), goneBut > 0 ? `${whole(goneBut)} gone otherwise` : ''],
       ['Largest slot', percent(count, stats.items), `of the items${isAll ? '' : ', or more'}`],
-      ['Memory', memory(this.#bytes), stats.slots > 0 ? `${memory(this.#bytes / stats.slots)} a slot` : ''],
+      [
+        'Memory',
+        memory(this.#bytes),
+        stats.slots > 0 ? `${memory(this.#bytes / stats.slots)} a slot` : '',
+      ],
     ];
     if (this.#figures.childElementCount === 0) {
       for (const [label] of figures) {

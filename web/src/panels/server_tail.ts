@@ -44,7 +44,9 @@ function rowOf(event: CacheEvent): HTMLLIElement {
   const row = make('li', isOpened ? 'opened' : event.kind === 'observe' ? '' : 'gone');
   const [what, more] = whatOf(event);
   const novelty = make('span', 'tail-novelty');
-  if (event.decision) novelty.append(make('span', '', 'novelty '), fraction(event.decision.novelty));
+  if (event.decision) {
+    novelty.append(make('span', '', 'novelty '), fraction(event.decision.novelty));
+  }
   const words = [more, payloadOf(event), timeOf(event.time)].filter(Boolean).join(' · ');
   row.append(
     make('span', 'tail-seq', whole(event.seq)),
