@@ -261,8 +261,10 @@ export class Cache implements AsyncCache {
         return await Cache.create(config, options);
       } catch (error) {
         // Somebody else was quicker.
-        if (!(error instanceof DpcacheError) || error.code !== 'precondition_failed') throw error;
-        if (round >= kMostRounds) throw error;
+        const isTaken =
+          error instanceof DpcacheError &&
+          (error.code === 'precondition_failed' || error.code === 'conflict');
+        if (!isTaken || round >= kMostRounds) throw error;
       }
     }
   }
