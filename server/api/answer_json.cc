@@ -3,6 +3,8 @@
 
 #include <simdjson.h>
 
+#include <nlohmann/json.hpp>
+
 namespace dpcache::server {
 
 namespace {
@@ -42,7 +44,9 @@ std::string hex(std::uint64_t number) {
 
 bool is_json(std::string_view text) {
   static thread_local simdjson::dom::parser parser;
-  return parser.parse(simdjson::padded_string(text)).error() == simdjson::SUCCESS;
+  if (parser.parse(simdjson::padded_string(text)).error() == simdjson::SUCCESS) return true;
+  // It may hold integers that 64 bits do not, or be deeper than simdjson goes.
+  return nlohmann::json::accept(text);
 }
 
 const char* name_of(EventKind kind) {

@@ -340,6 +340,19 @@ bool read_parameter(const Call& call, std::string_view name, std::optional<std::
   return true;
 }
 
+bool read_time(const Call& call, std::int64_t& time) {
+  time = App::now();
+  for (const auto& [key, text] : call.target.query) {
+    if (key != "time") continue;
+    const auto* end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, time);
+    if (result.ec != std::errc() || result.ptr != end) return false;
+    constexpr auto kMost = static_cast<std::int64_t>(kMaxInteger);
+    if (time < -kMost || time > kMost) return false;
+  }
+  return true;
+}
+
 std::string unknown_parameter(const Call& call, std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : call.target.query) {
     if (std::find(known.begin(), known.end(), name) == known.end()) return name;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dpcache/cache.h"
@@ -26,7 +27,7 @@ struct SentItem {
   Slice key;
   Slice value;
   std::optional<std::string> text;
-  std::string payload;  // JSON, or nothing
+  std::string payload;  // JSON, other bytes, or nothing
   std::optional<std::string> exact_key;
   std::optional<std::int64_t> time;
   std::optional<std::int64_t> ttl_ms;
@@ -38,6 +39,7 @@ struct SentQuery {
   std::optional<std::string> text;
   std::optional<std::uint64_t> k;
   std::optional<std::int64_t> time;
+  bool at_no_time = false;  // null was sent: nothing has expired
   std::string encoder;
 };
 
@@ -59,7 +61,10 @@ Sent<SentItem> read_items_floats(std::string_view body, std::size_t dimension,
                                  std::size_t value_dimension);
 Sent<SentQuery> read_queries_floats(std::string_view body, std::size_t dimension);
 
-// Floats from base64 (RFC 4648 §4, padded), little-endian; false: they are none.
+// The bytes of base64 (RFC 4648 §4, padded); none: it is not.
+std::optional<std::string> from_base64(std::string_view text);
+std::string to_base64(std::string_view bytes);
+// Floats from base64, little-endian; false: they are none.
 bool append_base64(std::string_view text, std::vector<float>& floats);
 
 }  // namespace dpcache::server

@@ -1,6 +1,8 @@
 // Bodies that are JSON, read by simdjson.
 #include <simdjson.h>
 
+#include <utility>
+
 #include "api/body.h"
 
 namespace dpcache::server {
@@ -76,6 +78,15 @@ Status read_integer(const element& from, std::optional<T>& out, const std::strin
   return {};
 }
 
+Status read_bytes(const element& from, std::string& bytes, const std::string& pointer) {
+  std::string_view text;
+  if (from.get(text)) return bad(pointer, "must be a string");
+  auto decoded = from_base64(text);
+  if (!decoded) return bad(pointer, "is not base64");
+  bytes = std::move(*decoded);
+  return {};
+}
+
 // What items and queries share; none: another field.
 template <class One>
 std::optional<Status> read_common(std::string_view name, const element& value, One& one,
@@ -94,8 +105,13 @@ Status read_field(std::string_view name, const element& value, SentItem& item,
   if (name == "exact_key") return read_text(value, item.exact_key, "/exact_key");
   if (name == "ttl_ms") return read_integer(value, item.ttl_ms, "/ttl_ms");
   if (name == "payload") {
+    if (!item.payload.empty()) return bad("/payload", "a payload or its bytes, not both");
     item.payload = simdjson::minify(value);
     return {};
+  }
+  if (name == "payload_base64") {
+    if (!item.payload.empty()) return bad("/payload_base64", "a payload or its bytes, not both");
+    return read_bytes(value, item.payload, "/payload_base64");
   }
   return bad("/" + std::string(name), "items have no such field");
 }
@@ -111,10 +127,17 @@ bool is_shared_field(std::string_view name) {
   return name == "key" || name == "text" || name == "time" || name == "encoder";
 }
 bool is_field(std::string_view name, const SentItem& /*item*/) {
-  return is_shared_field(name) || name == "value" || name == "exact_key" || name == "ttl_ms";
+  return is_shared_field(name) || name == "value" || name == "exact_key" || name == "ttl_ms" ||
+         name == "payload_base64";
 }
 bool is_field(std::string_view name, const SentQuery& /*query*/) {
   return is_shared_field(name) || name == "k";
+}
+
+// A null is the same as nothing, where it has no meaning of its own.
+void take_null(std::string_view /*name*/, SentItem& /*item*/) {}
+void take_null(std::string_view name, SentQuery& query) {
+  if (name == "time") query.at_no_time = true;
 }
 
 template <class One>
@@ -123,8 +146,11 @@ Status read_one(const element& from, One& one, std::vector<float>& floats) {
   if (from.get(fields)) return bad("", "must be an object");
   bool key = false;
   for (const auto field : fields) {
-    // A null is the same as nothing, but as a payload it is one.
-    if (field.value.type() == element_type::NULL_VALUE && is_field(field.key, one)) continue;
+    // As a payload a null is one.
+    if (field.value.type() == element_type::NULL_VALUE && is_field(field.key, one)) {
+      take_null(field.key, one);
+      continue;
+    }
     if (Status status = read_field(field.key, field.value, one, floats); !status) return status;
     key |= field.key == "key";
   }

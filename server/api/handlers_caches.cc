@@ -75,15 +75,14 @@ void create(App& app, const Call& call, const SentConfig& sent) {
   }
 }
 
-void configure(const std::shared_ptr<Call>& call, const SentConfig& sent) {
+void configure(const std::shared_ptr<Call>& call, const SentConfig& sent, std::int64_t time) {
   Hosted& hosted = *call->hosted;
   if (auto response = closed_response(hosted)) return call->respond(std::move(*response));
   if (auto response = precondition(call->request, hosted)) {
     return call->respond(std::move(*response));
   }
-  const std::int64_t now = App::now();
   if (!(sent.config == hosted.cache().config())) {
-    if (const Status status = hosted.change().configure(sent.config, now); !status) {
+    if (const Status status = hosted.change().configure(sent.config, time); !status) {
       return call->respond(problem(status));
     }
   }
@@ -91,7 +90,7 @@ void configure(const std::shared_ptr<Call>& call, const SentConfig& sent) {
   const auto respond = call->respond;
   const auto shared = call->hosted;
   hosted.commit(
-      now, {},
+      App::now(), {},
       [respond, shared](Append outcome, const std::string& detail) {
         if (outcome != Append::ok) return respond(append_response(outcome, detail));
         shared->turns.read(true, [respond, shared] { respond(cache_response(*shared, 200)); });
@@ -152,6 +151,13 @@ void list_caches(App& app, Call&& call) {
 }
 
 void put_cache(App& app, Call&& call) {
+  std::int64_t time = 0;
+  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
+    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
+  }
+  if (!read_time(call, time)) {
+    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
+  }
   auto sent = read_config(call.request.body);
   if (!sent) return call.respond(problem(sent.status));
   if (sent->config.dimension > app.options().max_dimension ||
@@ -162,7 +168,8 @@ void put_cache(App& app, Call&& call) {
   call.hosted = app.service().find(call.name);
   if (!call.hosted) return create(app, call, *sent);
   const auto shared = std::make_shared<Call>(std::move(call));
-  shared->hosted->turns.write(true, [shared, sent = *sent] { configure(shared, sent); });
+  shared->hosted->turns.write(true,
+                              [shared, sent = *sent, time] { configure(shared, sent, time); });
 }
 
 void get_cache(App& app, Call&& call) {
@@ -188,14 +195,20 @@ void delete_cache(App& app, Call&& call) {
 
 void consolidate(App& app, Call&& call) {
   static_cast<void>(app);
+  std::int64_t time = 0;
+  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
+    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
+  }
+  if (!read_time(call, time)) {
+    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
+  }
   const auto similarity = read_similarity(call.request.body);
   if (!similarity) return call.respond(problem(similarity.status));
   const auto shared = std::make_shared<Call>(std::move(call));
-  shared->hosted->turns.write(false, [shared, wanted = *similarity] {
+  shared->hosted->turns.write(false, [shared, wanted = *similarity, time] {
     Hosted& hosted = *shared->hosted;
     if (auto response = closed_response(hosted)) return shared->respond(std::move(*response));
-    const std::int64_t now = App::now();
-    const auto folds = hosted.change().consolidate(wanted, now);
+    const auto folds = hosted.change().consolidate(wanted, time);
     if (!folds) return shared->respond(problem(folds.status));
     std::string body;
     JsonWriter json(body);
@@ -207,7 +220,7 @@ void consolidate(App& app, Call&& call) {
       json.end_object();
     }
     json.end_array().end_object();
-    hosted.commit(now, {}, when_stored(shared->respond, json_response(std::move(body))));
+    hosted.commit(App::now(), {}, when_stored(shared->respond, json_response(std::move(body))));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/answer_json.h"
+#include "api/body.h"
 #include "api/handlers.h"
 
 namespace dpcache::server {
@@ -12,12 +13,20 @@ namespace {
 
 constexpr std::uint64_t kMost = 1000;
 
-std::string json_of(std::string_view bytes) {
+// How much of an event is told: with its canonical bytes, which a cache elsewhere can apply, or
+// not.
+enum class Detail : std::uint8_t { fields, bytes_too };
+
+std::string json_of(std::string_view bytes, Detail detail) {
   std::string text;
   const auto decoded = decode_event(std::as_bytes(std::span(bytes)));
   if (!decoded) return "{}";
   JsonWriter json(text);
   write(json, decoded->event());
+  if (detail == Detail::bytes_too) {
+    text.back() = ',';
+    text += R"("bytes":")" + to_base64(bytes) + "\"}";
+  }
   return text;
 }
 
@@ -31,8 +40,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   using Deliver = std::function<void(std::optional<std::string>)>;
 
-  Stream(App& app, std::shared_ptr<Hosted> hosted, std::uint64_t seq)
-      : app_(app), hosted_(std::move(hosted)), seq_(seq) {}
+  Stream(App& app, std::shared_ptr<Hosted> hosted, std::uint64_t seq, Detail detail)
+      : app_(app), hosted_(std::move(hosted)), seq_(seq), detail_(detail) {}
 
   void next(Deliver deliver) {
     // Not on the thread of the log, which may be the one that calls.
@@ -48,7 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     bool there = false;
     try {
       there = app_.service().events(*hosted_, seq_, kAtOnce, [&](std::string_view bytes) {
-        text += "id: " + std::to_string(++seq_) + "\ndata: " + json_of(bytes) + "\n\n";
+        text += "id: " + std::to_string(++seq_) + "\ndata: " + json_of(bytes, detail_) + "\n\n";
       });
     } catch (const std::exception&) {
       return deliver({});
@@ -63,6 +72,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   App& app_;
   std::shared_ptr<Hosted> hosted_;
   std::uint64_t seq_;
+  Detail detail_;
 };
 
 bool wants_stream(const Request& request) {
@@ -74,7 +84,8 @@ bool wants_stream(const Request& request) {
 void list_events(App& app, Call&& call) {
   std::optional<std::uint64_t> after;
   std::optional<std::uint64_t> limit;
-  if (const std::string name = unknown_parameter(call, {"after", "limit"}); !name.empty()) {
+  if (const std::string name = unknown_parameter(call, {"after", "limit", "bytes"});
+      !name.empty()) {
     return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
   }
   if (!read_parameter(call, "after", after)) {
@@ -83,6 +94,11 @@ void list_events(App& app, Call&& call) {
   if (!read_parameter(call, "limit", limit) || limit.value_or(1) < 1 || limit.value_or(1) > kMost) {
     return call.respond(problem(code::kRequest, "limit must be an integer from 1 to 1000"));
   }
+  std::optional<std::uint64_t> bytes_too;
+  if (!read_parameter(call, "bytes", bytes_too) || bytes_too.value_or(0) > 1) {
+    return call.respond(problem(code::kRequest, "bytes must be 0 or 1"));
+  }
+  const Detail detail = bytes_too.value_or(0) == 1 ? Detail::bytes_too : Detail::fields;
   const std::string last(call.request.header("last-event-id"));
   if (!last.empty()) {
     std::uint64_t seq = 0;
@@ -95,14 +111,25 @@ void list_events(App& app, Call&& call) {
   }
   if (wants_stream(call.request)) {
     const std::uint64_t seq = after.value_or(call.hosted->committed_seq());
-    const auto stream = std::make_shared<Stream>(app, call.hosted, seq);
-    Response response;
-    response.headers = {{"Content-Type", "text/event-stream"}};
-    response.parts = [stream](Stream::Deliver deliver) { stream->next(std::move(deliver)); };
-    return call.respond(std::move(response));
+    const auto stream = std::make_shared<Stream>(app, call.hosted, seq, detail);
+    // A client that comes back too late must hear that it has missed something.
+    app.service().pool().post([&app, stream, seq, hosted = call.hosted, respond = call.respond] {
+      try {
+        if (!app.service().events(*hosted, seq, 1, [](std::string_view) {})) {
+          return respond(gone(seq));
+        }
+      } catch (const std::exception& error) {
+        return respond(problem(code::kUnavailable, error.what()));
+      }
+      Response response;
+      response.headers = {{"Content-Type", "text/event-stream"}};
+      response.parts = [stream](Stream::Deliver deliver) { stream->next(std::move(deliver)); };
+      respond(std::move(response));
+    });
+    return;
   }
   const auto shared = std::make_shared<Call>(std::move(call));
-  app.service().pool().post([&app, shared, after = after.value_or(0),
+  app.service().pool().post([&app, shared, detail, after = after.value_or(0),
                              limit = static_cast<std::size_t>(limit.value_or(100))] {
     std::string body;
     JsonWriter json(body);
@@ -111,7 +138,7 @@ void list_events(App& app, Call&& call) {
     try {
       const bool there =
           app.service().events(*shared->hosted, after, limit, [&](std::string_view bytes) {
-            json.raw(json_of(bytes));
+            json.raw(json_of(bytes, detail));
             ++seq;
           });
       if (!there && seq == after) return shared->respond(gone(after));

@@ -23,6 +23,22 @@ bool is_brief(const Hosted& hosted, std::size_t queries) {
   return slots * hosted.dimension * queries <= kBriefFloats;
 }
 
+// What is wrong with the parameter `count` and the body; none: nothing. It guards bodies of plain
+// floats, which would be taken in other rows if the cache had another dimension meanwhile.
+template <class One>
+std::optional<Response> wrong_count(const Call& call, const Sent<One>& sent) {
+  std::optional<std::uint64_t> count;
+  if (!read_parameter(call, "count", count) || count.value_or(1) < 1 ||
+      count.value_or(1) > kMostItems) {
+    return problem(code::kRequest, "count must be an integer from 1 to 4096");
+  }
+  if (!sent.malformed.empty()) return problem(code::kRequest, sent.malformed);
+  if (!count || *count == sent.list.size()) return {};
+  return problem({Error::bad_shape, 0, "",
+                  "the body has " + std::to_string(sent.list.size()) + " members, not " +
+                      std::to_string(*count)});
+}
+
 // Brings texts to vectors. What is wrong is added to the errors, and has no key then.
 template <class One>
 void encode_texts(const Hosted& hosted, Sent<One>& sent) {
@@ -157,7 +173,7 @@ QueryOptions options_of(const SentQuery& query, const Asked& asked, std::int64_t
   QueryOptions options;
   const std::uint64_t k = query.k ? *query.k : asked.sent.k ? *asked.sent.k : asked.k.value_or(10);
   options.k = static_cast<std::size_t>(std::min<std::uint64_t>(k, kMaxInteger));
-  options.time = query.time.value_or(now);
+  if (!query.at_no_time) options.time = query.time.value_or(now);
   options.encoder = query.encoder;
   return options;
 }
@@ -251,7 +267,7 @@ void ask(App& app, Call&& call, bool reads) {
   static_cast<void>(app);
   auto asked = std::make_shared<Asked>();
   asked->reads = reads;
-  if (const std::string name = unknown_parameter(call, {"k"}); !name.empty()) {
+  if (const std::string name = unknown_parameter(call, {"k", "count"}); !name.empty()) {
     return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
   }
   if (!read_parameter(call, "k", asked->k)) {
@@ -260,9 +276,7 @@ void ask(App& app, Call&& call, bool reads) {
   asked->sent = is_binary(call.request)
                     ? read_queries_floats(call.request.body, call.hosted->dimension)
                     : read_queries_json(call.request.body);
-  if (!asked->sent.malformed.empty()) {
-    return call.respond(problem(code::kRequest, asked->sent.malformed));
-  }
+  if (auto response = wrong_count(call, asked->sent)) return call.respond(std::move(*response));
   const auto hosted = call.hosted;
   asked->call = std::move(call);
   hosted->turns.read(is_brief(*hosted, asked->sent.list.size()), [asked] { ask_now(*asked); });
@@ -271,6 +285,9 @@ void ask(App& app, Call&& call, bool reads) {
 }  // namespace
 
 void observe(App& app, Call&& call) {
+  if (const std::string name = unknown_parameter(call, {"count"}); !name.empty()) {
+    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
+  }
   const auto hosted = call.hosted;
   const auto refusal = app.service().room_for(*hosted, call.request.body.size());
   if (refusal != Service::Refusal::none) {
@@ -289,8 +306,8 @@ void observe(App& app, Call&& call) {
   observation->sent =
       binary ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
              : read_items_json(call.request.body);
-  if (!observation->sent.malformed.empty()) {
-    return call.respond(problem(code::kRequest, observation->sent.malformed));
+  if (auto response = wrong_count(call, observation->sent)) {
+    return call.respond(std::move(*response));
   }
   observation->call = std::move(call);
   const bool brief = is_brief(*hosted, observation->sent.list.size());

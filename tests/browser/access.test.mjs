@@ -7,10 +7,17 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { root } from './harness.mjs';
-import { reads, shows, start } from './page.mjs';
+import { Cache } from 'dpcache/remote';
+import { serving, skip } from '../wasm/serving.mjs';
+import { dist, openPage, reads, shows, start } from './page.mjs';
 
 const stage = await start();
-after(() => stage.close());
+const server = skip ? undefined : await serving('--page', dist);
+const cache = server && (await Cache.create({ dimension: 2 }, { url: server.url, name: 'a-cache' }));
+after(async () => {
+  await stage.close();
+  await server?.close();
+});
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = join(root, 'build/screenshots');
@@ -24,6 +31,27 @@ async function fill(page) {
   await page.fill('#lab-seeds', '3');
   await page.click('#lab-run');
   await page.locator('#lab-run', { hasText: 'Run' }).waitFor();
+}
+
+/** A picture of all of it, what axe-core finds, and whether it is too wide. */
+async function judge(page, name) {
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  await page.evaluate(axe); // CSP does not hold for what a debugger runs
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  const found = violations.map(({ id, impact, nodes }) => ({
+    id,
+    impact,
+    nodes: nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`),
+  }));
+  const serious = found.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  assert.deepEqual(serious, []);
+  if (found.length > 0) console.log(name, 'minor findings', JSON.stringify(found, null, 1));
+  const [inner, outer] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.clientWidth,
+  ]);
+  assert.ok(inner <= outer, `${inner} px on a screen of ${outer}`);
 }
 
 const views = [
@@ -40,26 +68,48 @@ for (const { name, ...view } of views) {
     await fill(page);
     await page.check('#slot-gone');
     await page.click('#curve-numbers summary');
-    await page.evaluate(() => scrollTo(0, 0));
-    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-    await page.evaluate(axe); // CSP does not hold for what a debugger runs
-    const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-    const found = violations.map(({ id, impact, nodes }) => ({
-      id,
-      impact,
-      nodes: nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`),
-    }));
-    const serious = found.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-    assert.deepEqual(serious, []);
-    if (found.length > 0) console.log(name, 'minor findings', JSON.stringify(found, null, 1));
-    const [inner, outer] = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      document.documentElement.clientWidth,
-    ]);
-    assert.ok(inner <= outer, `${inner} px on a screen of ${outer}`);
+    await judge(page, name);
     await page.done();
   });
 }
+
+for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious in the server tab: ${name}`, { skip }, async () => {
+    const page = await openPage(stage.browser, server.url, view);
+    await page.click('#tab-server');
+    await page.locator('#cache-figures dd >> nth=7').waitFor();
+    await cache.observeBatch(Array.from({ length: 30 }, (_, i) => ({ key: [1, i], payload: `item ${i}` })));
+    await page.locator('#tail-list li >> nth=20').waitFor();
+    await judge(page, `server-${name}`);
+    await page.done();
+  });
+}
+
+test('axe-core finds nothing serious where there is no server', async () => {
+  const page = await stage.open();
+  await page.click('#tab-server');
+  await page.locator('#server-none').waitFor();
+  await judge(page, 'no-server');
+});
+
+test('arrow keys go from tab to tab, and each shows its part', async () => {
+  const page = await stage.open();
+  await page.focus('#tab-own');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-server');
+  await page.locator('#server-again').waitFor();
+  assert.equal(await page.locator('#own').isVisible(), false);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'server-again');
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('ArrowRight'); // round
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-own');
+  await page.locator('#stream').waitFor();
+  await page.keyboard.press('End');
+  assert.equal(await page.getAttribute('#tab-server', 'aria-selected'), 'true');
+  await page.keyboard.press('Home');
+  await shows(page, 2000, 19);
+});
 
 test('a keyboard is enough: every control is reached, in order, and can be seen', async () => {
   const page = await stage.open();

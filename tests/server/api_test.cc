@@ -1,8 +1,10 @@
 // The REST API, without sockets: what it takes, what it answers, what it refuses.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 
+#include "api/body.h"
 #include "server/api_support.h"
 
 namespace dpcache::server::testing {
@@ -121,6 +123,95 @@ TEST_F(Api, TakesVectorsInThreeForms) {
   EXPECT_EQ(scores["results"][0]["action"], "allocate");
   EXPECT_EQ(scores["results"][0]["top"].size(), 1U);
   EXPECT_EQ(scores["results"][0]["top"][0]["slot"], 1);
+}
+
+TEST_F(Api, KeepsTheBytesOfAPayload) {
+  make();
+  // base64 of "plain text", and of {"n":123456789012345678901}
+  const Reply taken = ask("POST", "/v1/caches/c/observe",
+                          R"({"items": [{"key": [1, 0], "payload_base64": "cGxhaW4gdGV4dA=="},
+                        {"key": [0, 1], "payload_base64": "eyJuIjoxMjM0NTY3ODkwMTIzNDU2Nzg5MDF9"}]})");
+  ASSERT_EQ(taken.status, 200) << taken.body;
+  EXPECT_EQ(ask("GET", "/v1/caches/c/slots/1").json()["payload"], "plain text");
+  EXPECT_NE(
+      ask("GET", "/v1/caches/c/slots/2").body.find(R"("payload":{"n":123456789012345678901})"),
+      std::string::npos);
+  for (const char* both :
+       {R"("payload": 1, "payload_base64": "MQ==")", R"("payload_base64": "MQ==", "payload": 1)",
+        R"("payload_base64": "MQ")", R"("payload_base64": "M!==")"}) {
+    const Reply reply = ask("POST", "/v1/caches/c/observe",
+                            R"({"items": [{"key": [1, 0], )" + std::string(both) + "}]}");
+    expect_problem(reply, 400, "bad_request");
+  }
+}
+
+TEST_F(Api, TakesTheClientsTimes) {
+  make("c", R"({"dimension": 2, "keep_sums": true, "ttl_ms": 10})");
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0], "time": 100}]})");
+  const auto found = [&](const std::string& time) {
+    const Reply reply =
+        ask("POST", "/v1/caches/c/score", R"({"queries": [{"key": [1, 0])" + time + "}]}");
+    return reply.json()["results"][0]["top"].size();
+  };
+  EXPECT_EQ(found(R"(, "time": 109)"), 1U);
+  EXPECT_EQ(found(R"(, "time": 110)"), 0U);
+  EXPECT_EQ(found(R"(, "time": null)"), 1U);  // at no time
+  EXPECT_EQ(found(""), 0U);                   // now
+  EXPECT_EQ(ask("POST", "/v1/caches/c/consolidate?time=101").status, 200);
+  const std::string config = R"({"dimension": 2, "keep_sums": true, "tau": 0.1})";
+  EXPECT_EQ(ask("PUT", "/v1/caches/c?time=-102", config).status, 200);
+  EXPECT_EQ(ask("DELETE", "/v1/caches/c/slots/1?time=103").status, 204);
+  const json events = ask("GET", "/v1/caches/c/events").json()["events"];
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[1]["time"], 101);
+  EXPECT_EQ(events[2]["time"], -102);
+  EXPECT_EQ(events[3]["time"], 103);
+}
+
+TEST_F(Api, RefusesABodyOfAnotherCount) {
+  make();
+  const std::string four = floats({0, 1, 1, 0});
+  EXPECT_EQ(ask("POST", "/v1/caches/c/observe?count=2", four, kBinary).status, 200);
+  expect_problem(ask("POST", "/v1/caches/c/observe?count=1", four, kBinary), 422, "bad_shape");
+  expect_problem(ask("POST", "/v1/caches/c/read?count=1", four, kBinary), 422, "bad_shape");
+  expect_problem(ask("POST", "/v1/caches/c/score?count=2", R"({"queries": [{"key": [1, 0]}]})"),
+                 422, "bad_shape");
+  EXPECT_EQ(stats("c")["items"], 2);
+}
+
+TEST_F(Api, TellsTheBytesOfEventsThatAnotherCacheApplies) {
+  make();
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [3, 4], "time": 1, "payload": "a"}]})");
+  ask("DELETE", "/v1/caches/c/slots/1?time=2");
+  const auto config = config_from_json(R"({"dimension": 2})");
+  ASSERT_TRUE(config);
+  auto mirror = Cache::create(*config);
+  ASSERT_TRUE(mirror);
+  const json page = ask("GET", "/v1/caches/c/events?bytes=1").json();
+  EXPECT_EQ(page["events"].size(), 2U);
+  for (const json& event : page["events"]) {
+    const auto bytes = from_base64(event["bytes"].get<std::string>());
+    ASSERT_TRUE(bytes);
+    const auto decoded = decode_event(std::as_bytes(std::span(*bytes)));
+    ASSERT_TRUE(decoded);
+    EXPECT_TRUE(mirror->apply(decoded->event()));
+  }
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx",
+                static_cast<unsigned long long>(mirror->stats().state_hash));
+  EXPECT_EQ(stats("c")["state_hash"], std::string(hash));
+  EXPECT_FALSE(ask("GET", "/v1/caches/c/events").json()["events"][0].contains("bytes"));
+}
+
+TEST(Base64, ComesBackAsItWas) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    std::string bytes;
+    for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(i * 251 + size);
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes) << size;
+  }
+  for (const char* bad : {"a", "ab", "abc", "ab=c", "a===", "====", "abcd=", "ab\xff="}) {
+    EXPECT_FALSE(from_base64(bad)) << bad;
+  }
 }
 
 TEST_F(Api, RefusesABatchWholeAndNamesEveryBadItem) {
@@ -406,6 +497,18 @@ TEST_F(Api, ListenersWaitForWhatIsOnItsWayToTheDisk) {
   ASSERT_TRUE(text);
   EXPECT_TRUE(text->starts_with("id: 2\n")) << *text;
   EXPECT_EQ(pending.get().status, 200);
+}
+
+TEST_F(Api, AListenerThatComesTooLateHearsThatItHasMissedEvents) {
+  make();
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [3, 4]}, {"key": [0, 1]}]})");
+  for (int times = 0; times < 3; ++times) machine.service->snapshot(true);
+  machine.restart();
+  ask("POST", "/v1/caches/c/observe", R"({"items": [{"key": [3, 4]}]})");
+  const Headers stream = {{"accept", "text/event-stream"}};
+  expect_problem(ask("GET", "/v1/caches/c/events?after=1", "", stream), 404, "not_found");
+  EXPECT_EQ(ask("GET", "/v1/caches/c/events?after=2", "", stream).status, 200);
+  EXPECT_EQ(ask("GET", "/v1/caches/c/events?after=3", "", stream).status, 200);
 }
 
 TEST_F(Api, TellsWhatHappened) {

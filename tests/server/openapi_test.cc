@@ -627,6 +627,7 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
     ask("putCache", name, changed.dump());
     ask("observe", name, std::string("\0\0\x80\x3f\0\0\x80\xbf", 8), kBinary);
     ask("listSlots", name, "", {}, "?keys=0&limit=1");
+    ask("listEvents", name, "", {}, "?limit=1000&bytes=1");
     const Reply events = ask("listEvents", name, "", {}, "?limit=1000");
     for (const char* kind : {"observe", "expire", "consolidate", "config"}) {
       EXPECT_NE(events.body.find("\"kind\":\"" + std::string(kind) + "\""), std::string::npos)

@@ -48,23 +48,25 @@ test('a CommonJS module requires it, and has the same classes', () => {
     const { Cache, DpcacheError } = require('dpcache');
     const { openFile } = require('dpcache/store');
     const worker = require('dpcache/worker');
+    const remote = require('dpcache/remote');
     const { inlineWasm } = require('dpcache/inline');
     (async () => {
       ${use}
       const imported = await import('dpcache');
       console.log(imported.Cache === Cache, imported.DpcacheError === DpcacheError);
+      console.log(remote.DpcacheError === DpcacheError);
       console.log(typeof openFile, typeof worker.Cache.create, inlineWasm().length > 1000);
     })();`;
   const place = packed.project({ 'main.cjs': text });
-  assert.equal(run('node', ['main.cjs'], place), '1 2\ntrue true\nfunction function true\n');
+  assert.equal(run('node', ['main.cjs'], place), '1 2\ntrue true\ntrue\nfunction function true\n');
 });
 
 test('a server can import every entry, under any condition, and nothing happens', () => {
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['dpcache', 'dpcache/worker', 'dpcache/store', 'dpcache/inline']) {
-      await import(entry);
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline']) {
+      await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;
   const place = packed.project({ 'main.mjs': text });
@@ -86,12 +88,21 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     await Cache.create({ dimension: 3, threshold: 0.2 });
     // @ts-expect-error: an id is a number
     cache.slot('1');
+    const places: AsyncCache[] = [
+      await worker.Cache.create({ dimension: 3 }),
+      await remote.Cache.openOrCreate({ dimension: 3 }, { url: 'http://localhost', name: 'c' }),
+    ];
+    await places[0]!.observe({ key: [1, 2, 3] });
+    // @ts-expect-error: a cache on a server has a name
+    await remote.Cache.open({ url: 'http://localhost' });
     console.log(word, miss, evicted.length, error, store);
   `;
   const names = `
     import { Cache, type ErrorCode } from 'dpcache';
     import { openFile, type Store } from 'dpcache/store';
     import * as worker from 'dpcache/worker';
+    import * as remote from 'dpcache/remote';
+    import type { AsyncCache } from 'dpcache/remote';
     export type Far = worker.Cache;
   `;
   const files = {
@@ -116,13 +127,19 @@ test('the package is as small as it promises', async (context) => {
     context.diagnostic(`${name}: ${size} bytes by brotli`);
     assert.ok(size <= 60 * kilobyte, `${name}: ${size}`);
   }
-  const bundle = await rolldown({
-    input: join(root, 'wasm/dist/index.js'),
-    external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
-  });
-  const { output } = await bundle.generate({ format: 'es', minify: true });
-  const size = brotliCompressSync(output[0].code).length;
-  context.diagnostic(`JavaScript: ${size} bytes by brotli`);
-  assert.equal(output.length, 1);
-  assert.ok(size <= 15 * kilobyte, `JavaScript: ${size}`);
+  const sizes = {};
+  for (const entry of ['index', 'remote']) {
+    const bundle = await rolldown({
+      input: join(root, `wasm/dist/${entry}.js`),
+      external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
+    });
+    const { output } = await bundle.generate({ format: 'es', minify: true });
+    sizes[entry] = brotliCompressSync(output[0].code).length;
+    context.diagnostic(`JavaScript of ${entry}: ${sizes[entry]} bytes by brotli`);
+    assert.equal(output.length, 1);
+    // A server's client needs nothing of the WebAssembly.
+    assert.equal(/\bWebAssembly\b/.test(output[0].code), entry === 'index', entry);
+  }
+  assert.ok(sizes.index <= 15 * kilobyte, `JavaScript: ${sizes.index}`);
+  assert.ok(sizes.remote <= 8 * kilobyte, `JavaScript of remote: ${sizes.remote}`);
 });

@@ -1,5 +1,5 @@
-// Runs the script of a test vector on a cache through the package's public API, and writes down what
-// it answers in the form of tests/vectors/*.json. Runs in Node.js and in browsers.
+// Runs the script of a test vector on a cache through the package's public API, and writes down
+// what it answers in the form of tests/vectors/*.json. Runs in Node.js and in browsers.
 
 const mask64 = (1n << 64n) - 1n;
 
@@ -87,47 +87,61 @@ function itemOf(step, script, valueDimension, t, offset) {
 }
 
 /**
- * Runs the script: {answers, stateHash, snapshot}. `batches`: items go in by observeBatch, which must
- * decide as observe does.
+ * Runs the script: {answers, stateHash, snapshot}. `Cache` is that of the main entry, or one whose
+ * methods give promises. `batches`: items go in by observeBatch, which must decide as observe does.
+ * What else there is goes to Cache.create().
  */
-export async function runVector(Cache, script, { wasm, batches = false } = {}) {
-  const cache = await Cache.create(camelKeys(script.config), wasm ? { wasm } : {});
-  const { valueDimension } = cache.config;
-  const answers = script.steps.map((step) => {
-    const options = { k: step.k ?? 3, time: step.time ?? null };
-    const time = step.time ?? 0;
-    switch (step.op) {
-      case 'erase':
-        cache.erase(step.slot, { time });
-        return 'erased';
-      case 'consolidate':
-        return folds(cache.consolidate({ similarity: step.similarity, time }));
-      case 'configure':
-        cache.configure(camelKeys(step.config), { time });
-        return 'configured';
-      case 'slots':
-        return cache.slots().map(writeSlot);
-    }
-    const from = step.from ?? 0;
-    const to = step.key ? from + 1 : step.to;
-    const range = Array.from({ length: to - from }, (_, i) => i);
-    if (step.op === 'observe') {
-      const items = range.map((i) => itemOf(step, script, valueDimension, from + i, i));
-      const decisions = batches ? cache.observeBatch(items) : items.map((one) => cache.observe(one));
-      return decisions.map(writeDecision);
-    }
-    const keys = range.map((i) => step.key ?? streamKey(script.stream, from + i));
-    if (step.op === 'read') return keys.map((key) => writeReading(cache.read(key, options)));
-    if (step.op === 'score') return cache.score(keys, options).map(pairs);
-    return keys.map((key) => {
-      const match = cache.nearest(key, options);
-      return match ? pairs([match]) : [];
-    });
-  });
-  const { stateHash } = cache.stats();
-  const snapshot = cache.save();
-  cache.dispose();
+export async function runVector(Cache, script, { batches = false, ...options } = {}) {
+  const cache = await Cache.create(camelKeys(script.config), options);
+  const answers = [];
+  for (const step of script.steps) answers.push(await runStep(cache, script, step, batches));
+  const { stateHash } = await cache.stats();
+  const snapshot = await cache.save();
+  await cache.dispose();
   return { answers, stateHash, snapshot };
+}
+
+async function runStep(cache, script, step, batches) {
+  const options = { k: step.k ?? 3, time: step.time ?? null };
+  const time = step.time ?? 0;
+  switch (step.op) {
+    case 'erase':
+      await cache.erase(step.slot, { time });
+      return 'erased';
+    case 'consolidate':
+      return folds(await cache.consolidate({ similarity: step.similarity, time }));
+    case 'configure':
+      await cache.configure(camelKeys(step.config), { time });
+      return 'configured';
+    case 'slots':
+      return (await cache.slots()).map(writeSlot);
+  }
+  const from = step.from ?? 0;
+  const to = step.key ? from + 1 : step.to;
+  const range = Array.from({ length: to - from }, (_, i) => i);
+  if (step.op === 'observe') {
+    const valueDimension = script.config.value_dimension ?? 0;
+    const items = range.map((i) => itemOf(step, script, valueDimension, from + i, i));
+    const decisions = batches
+      ? await cache.observeBatch(items)
+      : await eachOf(items, (item) => cache.observe(item));
+    return decisions.map(writeDecision);
+  }
+  const keys = range.map((i) => step.key ?? streamKey(script.stream, from + i));
+  if (step.op === 'read') {
+    return eachOf(keys, async (key) => writeReading(await cache.read(key, options)));
+  }
+  if (step.op === 'score') return (await cache.score(keys, options)).map(pairs);
+  return eachOf(keys, async (key) => {
+    const match = await cache.nearest(key, options);
+    return match ? pairs([match]) : [];
+  });
+}
+
+async function eachOf(list, call) {
+  const answers = [];
+  for (const one of list) answers.push(await call(one));
+  return answers;
 }
 
 // Which numbers of an answer are doubles that stand with 17 digits; all others are float32s (or

@@ -1,5 +1,5 @@
 // What the library answers, read in the order in which ../bindings.cc writes it.
-import { camel } from './runtime.js';
+import { camel } from './names.js';
 import type {
   CacheEvent,
   Decision,

@@ -1,6 +1,7 @@
 // What users hand in, checked and brought into the form that a request takes. Here the users' own
 // code may run (getters, toJSON, proxies); a request is written only when all of it has.
 // Long for its many kinds of argument, one short function each.
+import { fromBase64 } from './base64.js';
 import { DpcacheError, type ItemError } from './errors.js';
 import type { Item, Query, QueryOptions, Vector } from './types.js';
 import type { Request } from './wire.js';
@@ -57,18 +58,17 @@ function isGone(x: Float32Array | Uint8Array): boolean {
 
 const gone = 'its buffer is detached: it was transferred, or made shorter';
 
-function fromBase64(text: string, pointer: string): Float32Array {
-  let bytes: string;
+function base64Floats(text: string, pointer: string): Float32Array {
+  let bytes: Uint8Array;
   try {
-    bytes = atob(text);
+    bytes = fromBase64(text);
   } catch {
     throw DpcacheError.at(pointer, 'is not base64');
   }
   if (bytes.length % 4 !== 0) {
     throw DpcacheError.at(pointer, `${bytes.length} bytes are no whole float32s`, 'bad_shape');
   }
-  const view = new DataView(new ArrayBuffer(bytes.length));
-  for (let i = 0; i < bytes.length; i++) view.setUint8(i, bytes.charCodeAt(i));
+  const view = new DataView(bytes.buffer);
   const floats = new Float32Array(bytes.length / 4);
   for (let i = 0; i < floats.length; i++) floats[i] = view.getFloat32(4 * i, true);
   return floats;
@@ -89,7 +89,7 @@ export function toFloats(vector: unknown, pointer: string): Float32Array {
     }
     return floats;
   }
-  if (typeof vector === 'string') return fromBase64(vector, pointer);
+  if (typeof vector === 'string') return base64Floats(vector, pointer);
   throw DpcacheError.at(
     pointer,
     `must be a Float32Array, an array of numbers or base64, not ${kindOf(vector)}`,
@@ -158,7 +158,8 @@ function toPayload(payload: unknown): string | Uint8Array {
   return text;
 }
 
-export function prepareItem(item: Item): Prepared {
+/** `clock` gives the time of an item that has none. */
+export function prepareItem(item: Item, clock: () => number = Date.now): Prepared {
   if (typeof item !== 'object' || item === null) {
     throw DpcacheError.at('', `an item must be an object, not ${kindOf(item)}`);
   }
@@ -174,7 +175,7 @@ export function prepareItem(item: Item): Prepared {
     value: value === undefined ? nothing : toFloats(value, '/value'),
     payload: toPayload(payload),
     exactKey: exactKey === undefined ? undefined : toUtf8Text(exactKey, '/exactKey'),
-    time: time === undefined ? Date.now() : toInteger(time, '/time'),
+    time: time === undefined ? clock() : toInteger(time, '/time'),
     ttlMs: ttlMs === undefined ? undefined : toInteger(ttlMs, '/ttlMs'),
     encoder: encoder === undefined ? '' : toText(encoder, '/encoder'),
   };
@@ -232,12 +233,15 @@ export interface PreparedOptions {
   encoder: string;
 }
 
-export function prepareOptions(options: QueryOptions): PreparedOptions {
+export function prepareOptions(
+  options: QueryOptions,
+  clock: () => number = Date.now,
+): PreparedOptions {
   const { k = 10, time, encoder } = toOptions(options);
   if (toInteger(k, '/k') < 0) throw DpcacheError.at('/k', 'must not be negative');
   return {
     k: Math.min(k, 0xffffffff - 1),
-    time: time === undefined ? Date.now() : time === null ? null : toInteger(time, '/time'),
+    time: time === undefined ? clock() : time === null ? null : toInteger(time, '/time'),
     encoder: encoder === undefined ? '' : toText(encoder, '/encoder'),
   };
 }

@@ -1,11 +1,11 @@
 // The built-in encoder: from text to unit vector, without a model.
-import { toInteger, toOptions, toText } from './arguments.js';
+import { toOptions, toText } from './arguments.js';
 import { dispose } from './dispose.js';
 import { DpcacheError } from './errors.js';
 import { checkMasks } from './patterns.js';
 import { runtime, type Runtime } from './runtime.js';
-import { checkObject } from './settings.js';
-import type { EncoderConfig, MaskNames, OpenOptions } from './types.js';
+import { checkEncoder } from './settings.js';
+import type { EncoderConfig, OpenOptions } from './types.js';
 
 interface Held {
   runtime: Runtime;
@@ -19,17 +19,6 @@ const release = ({ runtime, handle, patterns }: Held): void => {
   runtime.patterns.forget(patterns);
 };
 const forgotten = new FinalizationRegistry(release);
-
-function maskNames(masks: MaskNames | undefined): string {
-  if (masks === undefined) return 'none';
-  const names: unknown = masks;
-  if (typeof names === 'string') return names;
-  if (!Array.isArray(names)) {
-    throw DpcacheError.at('/masks', 'must be a string or a list of names', 'bad_config');
-  }
-  const list: readonly unknown[] = names;
-  return list.length === 0 ? 'none' : list.map((name, i) => toText(name, `/masks/${i}`)).join();
-}
 
 /**
  * Hashes words, pairs of words and character trigrams. The vector depends on the text and the config
@@ -52,17 +41,8 @@ export class Encoder {
 
   /** `bad_config`: a dimension, seed, mask or name out of its range. */
   static async create(config: EncoderConfig = {}, options: OpenOptions = {}): Promise<Encoder> {
-    checkObject(config, 'the config');
-    for (const name of Object.keys(config)) {
-      if (!['dimension', 'seed', 'masks', 'ownMasks'].includes(name)) {
-        throw DpcacheError.at(`/${name}`, 'there is no such setting', 'bad_config');
-      }
-    }
-    const { dimension = 256, seed = 0 } = config;
-    const masks = maskNames(config.masks);
+    const { dimension, seed, masks } = checkEncoder(config);
     const own = checkMasks(config.ownMasks, '/ownMasks');
-    toInteger(dimension, '/dimension');
-    toInteger(seed, '/seed');
     const open = await runtime(toOptions(options).wasm);
     const { request } = open;
     request.begin();

@@ -24,8 +24,34 @@ export type ErrorCode =
   | 'full'
   /** The cache or encoder was disposed. */
   | 'disposed'
-  /** The WebAssembly, a worker or a storage cannot be had here. */
-  | 'unavailable';
+  /** The WebAssembly, a worker, a storage or a server cannot be had; or a server has no such thing. */
+  | 'unavailable'
+  // Of `dpcache/remote` alone:
+  /** The server has not answered in time: whether it has done what was asked is not known. */
+  | 'timeout'
+  /** The server wants a token. */
+  | 'unauthorized'
+  /** The token, or the page's origin, is not for that. */
+  | 'forbidden'
+  /** There is such a cache already, or its config has changed meanwhile. */
+  | 'precondition_failed'
+  /** A batch or a body is larger than the server takes. */
+  | 'too_large'
+  /** The server has too much to do, or the token too many requests; it was tried several times. */
+  | 'busy'
+  /** An idempotency key was used for something else before. */
+  | 'idempotency_mismatch'
+  /** The server understands less than this package, or has failed. */
+  | 'method_not_allowed'
+  | 'unsupported'
+  | 'expectation_failed'
+  | 'headers_too_large'
+  | 'internal';
+
+export interface DpcacheErrorOptions extends ErrorOptions {
+  /** Of the HTTP response that said so. */
+  status?: number;
+}
 
 /** What is wrong with one item: where it stands in a batch, and a JSON Pointer to the bad field. */
 export interface ItemError {
@@ -43,15 +69,23 @@ export class DpcacheError extends Error {
   readonly code: ErrorCode;
   /** Every bad item; one entry where there is no batch. */
   readonly errors: readonly ItemError[];
+  /** The HTTP status, if a server has said so. */
+  readonly status: number | undefined;
 
-  constructor(code: ErrorCode, detail: string, errors?: readonly ItemError[], options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    errors?: readonly ItemError[],
+    options?: DpcacheErrorOptions,
+  ) {
     super(`${code}: ${detail}`, options);
     this.code = code;
+    this.status = options?.status;
     this.errors = errors ?? [{ index: 0, code, pointer: '', detail }];
   }
 
   /** Of one or several items; `errors` must not be empty. */
-  static of(errors: readonly ItemError[], options?: ErrorOptions): DpcacheError {
+  static of(errors: readonly ItemError[], options?: DpcacheErrorOptions): DpcacheError {
     const first = errors[0] ?? { index: 0, code: 'bad_request', pointer: '', detail: '' };
     const where = first.pointer && ` (${first.pointer})`;
     const more = errors.length > 1 ? `, and ${errors.length - 1} more items` : '';

@@ -1,6 +1,7 @@
 // One instance of the WebAssembly module: how it is found, loaded, called and shared.
 import createCore, { type Core } from './core.js';
 import { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
+import { camel, camelDetail } from './names.js';
 import { Patterns } from './patterns.js';
 import type { WasmSource } from './types.js';
 import { Reply, Request } from './wire.js';
@@ -92,22 +93,6 @@ export class Runtime {
     const cause = this.patterns.takeFailure();
     throw DpcacheError.of(errors, cause === undefined ? undefined : { cause });
   }
-}
-
-/** `value_dimension` → `valueDimension`. */
-export function camel(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** `valueDimension` → `value_dimension`. */
-export function snake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** A sentence about the field of `pointer`, whose name it may hold. */
-function camelDetail(detail: string, pointer: string): string {
-  const name = pointer.slice(1);
-  return name.includes('_') ? detail.replaceAll(name, camel(name)) : detail;
 }
 
 // --- Loading

@@ -1,8 +1,8 @@
 // Configs on their way to the library: camelCase to JSON's snake_case, types checked.
-import { toInteger } from './arguments.js';
+import { toInteger, toText } from './arguments.js';
 import { DpcacheError } from './errors.js';
-import { snake } from './runtime.js';
-import type { Config } from './types.js';
+import { snake } from './names.js';
+import type { Config, EncoderConfig, MaskNames } from './types.js';
 
 /** Settings to change; null takes one away. */
 export type ConfigChanges = { [Name in Exclude<keyof Config, 'text'>]?: Config[Name] | null };
@@ -47,4 +47,32 @@ export function checkObject(config: unknown, what: string): void {
 
 export function optionalTime(time: number | undefined): number {
   return time === undefined ? Date.now() : toInteger(time, '/time');
+}
+
+/** An encoder's settings without masks of one's own, complete and of the right types. */
+export function checkEncoder(config: EncoderConfig): {
+  dimension: number;
+  seed: number;
+  masks: string;
+} {
+  checkObject(config, 'the config');
+  for (const name of Object.keys(config)) {
+    if (!['dimension', 'seed', 'masks', 'ownMasks'].includes(name)) {
+      throw bad(`/${name}`, 'there is no such setting');
+    }
+  }
+  const { dimension = 256, seed = 0 } = config;
+  const masks = maskNames(config.masks);
+  return { dimension: toInteger(dimension, '/dimension'), seed: toInteger(seed, '/seed'), masks };
+}
+
+function maskNames(masks: MaskNames | undefined): string {
+  if (masks === undefined) return 'none';
+  const names: unknown = masks;
+  if (typeof names === 'string') return names;
+  if (!Array.isArray(names)) {
+    throw bad('/masks', 'must be a string or a list of names');
+  }
+  const list: readonly unknown[] = names;
+  return list.length === 0 ? 'none' : list.map((name, i) => toText(name, `/masks/${i}`)).join();
 }

@@ -18,6 +18,7 @@ import { StreamPanel } from './panels/stream';
 import { Transport } from './panels/transport';
 import { knobsOf } from './memory_knobs';
 import { formatHash, parseHash, type Knobs } from './settings';
+import { makeTabs, type Shown } from './tabs';
 import { Moment } from './state/moment';
 import { nothing } from './state/nothing';
 import { Results } from './state/results';
@@ -290,9 +291,25 @@ function frame(now: number): void {
   if (wantsMore) touch();
 }
 
+// The server's tab is fetched, and the server asked, when somebody wants to see it.
+let serverPanel: Promise<Shown> | undefined;
+makeTabs(['tab-own', 'tab-server'], (id) => {
+  const isServer = id === 'tab-server';
+  if (isServer) serverPanel ??= import('./panels/server').then((it) => new it.ServerPanel());
+  else touch(); // what was out of sight is drawn
+  serverPanel?.then(
+    (panel) => (find('server', HTMLElement).hidden ? panel.hide() : panel.show()),
+    (error: unknown) => {
+      serverPanel = undefined;
+      setText(find('server-words', HTMLElement), `This tab cannot be loaded: ${String(error)}`);
+    },
+  );
+});
+
 // The address behind "#" holds settings: the link to the stream must leave it alone.
 document.querySelector('.skip')?.addEventListener('click', (event) => {
   event.preventDefault();
+  find('tab-own', HTMLButtonElement).click();
   find('stream', HTMLElement).focus();
 });
 
