@@ -1,6 +1,6 @@
 // What an HTTP server needs of what it serves: a request goes in, a response comes out.
-#ifndef DPCACHE_SERVER_HTTP_APPLICATION_H_
-#define DPCACHE_SERVER_HTTP_APPLICATION_H_
+#ifndef DPCACHE_SERVER_APPLICATION_H_
+#define DPCACHE_SERVER_APPLICATION_H_
 
 #include <atomic>
 #include <cstdint>
@@ -79,4 +79,4 @@ class Application {
 
 }  // namespace dpcache::server
 
-#endif  // DPCACHE_SERVER_HTTP_APPLICATION_H_
+#endif  // DPCACHE_SERVER_APPLICATION_H_
