@@ -142,6 +142,9 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
     throw std::runtime_error("--tls-cert and --tls-key go together");
   }
   if (options.max_body > kMostBody) throw std::runtime_error("--max-body: at most 256M");
+  if (options.max_dimension > UINT32_MAX) {
+    throw std::runtime_error("--max-dimension: at most " + std::to_string(UINT32_MAX));
+  }
   Journal journal(options.log_level, say);
   AppOptions of_app = app_options(options, journal);
 

@@ -188,10 +188,9 @@ class ServeOnDisk(CommandLineTest):
         self.assertIn(self.write(server, "a", done)[0], (503, 507))
         status, answer = server.ask("PUT", "/v1/caches/b", {"dimension": DIMENSION})
         self.assertIn((status, answer["code"]), [(507, "full"), (503, "unavailable")])
-        # An export right after a refusal may hold what was refused.
-        self.wait_until(lambda: self.stats(server, "a") == before, "the state that the log has")
-        status, file = server.ask("GET", "/v1/caches/a/snapshot")
-        self.assertEqual(status, 200)
+        # While the cache holds what the log has lost, an export is refused too.
+        self.wait_until(lambda: server.ask("GET", "/v1/caches/a/snapshot")[0] == 200, "an export")
+        file = server.ask("GET", "/v1/caches/a/snapshot")[1]
         status, answer = server.ask("PUT", "/v1/caches/c/snapshot", file, OCTETS)
         self.assertEqual((status, answer["code"]), (507, "full"))
         self.assertEqual(server.ask("GET", "/v1/caches/c")[0], 404)
@@ -431,6 +430,8 @@ class ServeOnDisk(CommandLineTest):
                     sent = ("PUT", f"/v1/caches/tmp{which}", {"dimension": 4})
                     server.ask("DELETE", f"/v1/caches/tmp{which}", connection=connection)
                 status, answer = server.ask(*sent, connection=connection)
+                if ask < 0.1 and status == 409:
+                    continue  # another sends the same at this moment
                 if status >= 500 or (status >= 400 and ask < 0.9) or status == 429:
                     problems.append((sent[:2], status, answer))
                 counts[which] += 1

@@ -117,5 +117,38 @@ TEST_F(SnapshotsDuringWrites, TheServersOwnKeepNobodyWaitingAndLoseNothing) {
   EXPECT_EQ(machine.errors(), "");
 }
 
+TEST(Exports, DoNotHoldWhatTheLogHasLost) {
+  ServiceOptions options;
+  options.threads = 1;
+  Machine machine(options);
+  ASSERT_EQ(machine.ask("PUT", "/v1/caches/c", R"({"dimension": 2})").status, 201U);
+  const auto hosted = machine.service->find("c");
+  ASSERT_TRUE(soon([&] { return machine.log.waiting() == 0 && hosted->turns.waiting() == 0; }));
+  machine.log.hold();
+  machine.log.fail_next(Service::partition_of("c"), Append::full);
+  auto losing =
+      machine.begin(request("POST", "/v1/caches/c/observe", R"({"items": [{"key": [1, 0]}]})"));
+  ASSERT_TRUE(soon([&] { return machine.log.waiting() == 1; }));
+  // Nothing goes back to what the log has until the one thread for long work is free.
+  std::promise<void> free;
+  machine.service->pool().post([done = free.get_future().share()] { done.wait(); });
+  machine.log.release();
+  const Reply lost = losing.get();
+  EXPECT_EQ(lost.status, 507U) << lost.body;
+  auto waiting = machine.begin(request("GET", "/v1/caches/c/snapshot"));
+  free.set_value();
+  const Reply early = waiting.get();
+  EXPECT_EQ(early.status, 503U);
+  EXPECT_EQ(early.json()["code"], "unavailable") << early.body;
+  Reply later;
+  ASSERT_TRUE(soon([&] {
+    later = machine.ask("GET", "/v1/caches/c/snapshot");
+    return later.status == 200;
+  }));
+  const auto cache = Cache::load(bytes_of(later));
+  ASSERT_TRUE(cache) << cache.status.detail;
+  EXPECT_EQ(cache->stats().items, 0U);
+}
+
 }  // namespace
 }  // namespace dpcache::server::testing
