@@ -73,17 +73,18 @@ function(dpcache_test name)
   endif()
 endfunction()
 
-# dpcache_fuzzer(NAME file): a libFuzzer target; ctest runs it for DPCACHE_FUZZ_SECONDS. What it
-# finds interesting is kept in the build tree; files in fuzz/corpus/NAME, where there are any, are
-# its start.
+# dpcache_fuzzer(NAME file [LIBRARIES library...]): a libFuzzer target; ctest runs it for
+# DPCACHE_FUZZ_SECONDS. What it finds interesting is kept in the build tree; files in
+# fuzz/corpus/NAME, where there are any, are its start, and fuzz/NAME.dict has words for it.
 function(dpcache_fuzzer name source)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBRARIES")
   if(NOT DPCACHE_FUZZ)
     return()
   endif()
   set(target ${name}_fuzz)
   add_executable(${target} ${source})
   dpcache_own_test(${target})
-  target_link_libraries(${target} PRIVATE dpcache::dpcache)
+  target_link_libraries(${target} PRIVATE dpcache::dpcache ${arg_LIBRARIES})
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name})
   file(MAKE_DIRECTORY ${corpus})
@@ -91,9 +92,14 @@ function(dpcache_fuzzer name source)
   if(NOT EXISTS ${seeds})
     set(seeds "")
   endif()
+  set(words ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.dict)
+  set(dictionary "")
+  if(EXISTS ${words})
+    set(dictionary -dict=${words})
+  endif()
   add_test(NAME fuzz.${name} COMMAND ${target}
     -max_total_time=${DPCACHE_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=4096
-    -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/${name}- ${corpus} ${seeds})
+    -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/${name}- ${dictionary} ${corpus} ${seeds})
   math(EXPR limit "${DPCACHE_FUZZ_SECONDS} + 120")
   set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT ${limit})
 endfunction()

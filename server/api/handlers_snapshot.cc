@@ -9,6 +9,10 @@ void get_snapshot(App& app, Call&& call) {
   static_cast<void>(app);
   const auto hosted = call.hosted;
   hosted->turns.read(false, [hosted, respond = call.respond] {
+    // It holds changes that the log has lost, and a file would keep them.
+    if (hosted->is_broken()) {
+      return respond(problem(code::kUnavailable, "the last change was lost; try again at once"));
+    }
     const std::vector<std::byte> file = hosted->cache().save();
     Response response;
     response.headers = {

@@ -1,5 +1,4 @@
-// The HTTP/1.1 server: one coroutine a connection, by Boost.Asio; Beast parses the heads of
-// requests.
+// The HTTP/1.1 server: one coroutine a connection, by Boost.Asio.
 //
 // A connection has a strand of its own. What another thread has to say to it (an answer, the next
 // part, that the server stops) is posted there; an answer given before handle() returns needs no
@@ -33,9 +32,9 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
 
 #include "http/chunked.h"
+#include "http/head_parser.h"
 #include "http/head_scan.h"
 #include "http/mailbox.h"
 #include "http/request_id.h"
@@ -47,7 +46,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
-namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Error = boost::system::error_code;
 using Clock = std::chrono::steady_clock;
@@ -72,121 +70,15 @@ constexpr std::chrono::seconds kLeaveTimeout{2};
 constexpr std::chrono::seconds kDiscardTimeout{5};
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::chrono::hours kLongestPatience{24};
-constexpr unsigned kClientGone = 499;
-
-// What ended the reading of a request. Status 0: nothing did; kClientGone: nobody is there to be
-// told.
-struct Failure {
-  unsigned status = 0;
-  std::string_view detail;
-};
+constexpr unsigned kClientGone = 499;  // as a Failure: nobody is there to be told
 
 // One request and its response.
-struct Exchange {
+struct Exchange : HeadFacts {
   Request request;  // later without its body
   std::shared_ptr<Mailbox<Response>> box = std::make_shared<Mailbox<Response>>();
   Clock::time_point begun;
-  std::uint64_t content_length = 0;
   std::uint64_t sent = 0;
-  bool chunked = false;
-  bool expects_continue = false;
-  bool http_10 = false;
-  bool keep = false;       // the connection, after the response
   bool body_left = false;  // there is a body that was not read
-
-  bool has_body() const { return chunked || content_length > 0; }
-};
-
-// Beast's parser, which writes into an Exchange. What it allows and we do not is counted.
-class HeadParser final : public http::basic_parser<true> {
- public:
-  explicit HeadParser(Exchange& exchange) : exchange_(exchange) {
-    header_limit(std::numeric_limits<std::uint32_t>::max());  // counted by who feeds it
-    body_limit(std::numeric_limits<std::uint64_t>::max());    // the application's matter
-  }
-
-  // `head`: all of it, as HeadScan found it.
-  Failure parse(std::string_view head) {
-    Error error;
-    put(asio::buffer(head.data(), head.size()), error);
-    if (error) return {400, explain(error)};
-    if (hosts_ > 1 || (hosts_ == 0 && !exchange_.http_10)) {
-      return {400, "There must be one Host header."};
-    }
-    if (lengths_ > 1 || bad_length_) return {400, "Content-Length must be given once, in digits."};
-    if (codings_ > 1 || (codings_ == 1 && (!exchange_.chunked || exchange_.http_10))) {
-      return {400, "The only Transfer-Encoding is chunked, in HTTP/1.1."};
-    }
-    if (bad_expectation_) return {417, "The only expectation is 100-continue."};
-    exchange_.content_length = content_length().value_or(0);
-    exchange_.keep = keep_alive();
-    return {};
-  }
-
- private:
-  static std::string_view explain(const Error& error) {
-    if (error == http::error::bad_version) return "The version must be HTTP/1.0 or HTTP/1.1.";
-    if (error == http::error::bad_method) return "The request line has no proper method.";
-    if (error == http::error::bad_target) return "The request line has no proper target.";
-    if (error == http::error::bad_content_length) return "Content-Length is not usable.";
-    if (error == http::error::bad_transfer_encoding) return "Transfer-Encoding is not usable.";
-    return "The header is malformed.";
-  }
-
-  static bool same(boost::string_view a, std::string_view lower) {
-    return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
-                      [](char x, char y) { return to_lower(x) == y; });
-  }
-
-  static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-  void on_request_impl(http::verb /*verb*/, boost::string_view method, boost::string_view target,
-                       int version, Error& /*error*/) override {
-    exchange_.request.method.assign(method.data(), method.size());
-    exchange_.request.target.assign(target.data(), target.size());
-    exchange_.http_10 = version == 10;
-  }
-
-  void on_field_impl(http::field field, boost::string_view name, boost::string_view value,
-                     Error& /*error*/) override {
-    auto& [key, text] = exchange_.request.headers.emplace_back();
-    key.resize(name.size());
-    std::transform(name.begin(), name.end(), key.begin(), to_lower);
-    text.assign(value.data(), value.size());
-    if (field == http::field::host) {
-      ++hosts_;
-    } else if (field == http::field::content_length) {
-      ++lengths_;
-      bad_length_ = text.find_first_not_of("0123456789") != std::string::npos;
-    } else if (field == http::field::transfer_encoding) {
-      ++codings_;
-      exchange_.chunked = same(value, "chunked");
-    } else if (field == http::field::expect) {
-      bad_expectation_ = !same(value, "100-continue");
-      exchange_.expects_continue = !exchange_.http_10;
-    }
-  }
-
-  void on_response_impl(int /*status*/, boost::string_view /*reason*/, int /*version*/,
-                        Error& /*error*/) override {}
-  void on_header_impl(Error& /*error*/) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
-                         Error& /*error*/) override {}
-  std::size_t on_body_impl(boost::string_view /*body*/, Error& /*error*/) override { return 0; }
-  void on_chunk_header_impl(std::uint64_t /*size*/, boost::string_view /*extensions*/,
-                            Error& /*error*/) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t /*left*/, boost::string_view /*body*/,
-                                 Error& /*error*/) override {
-    return 0;
-  }
-  void on_finish_impl(Error& /*error*/) override {}
-
-  Exchange& exchange_;
-  unsigned hosts_ = 0;
-  unsigned lengths_ = 0;
-  unsigned codings_ = 0;
-  bool bad_length_ = false;
-  bool bad_expectation_ = false;
 };
 
 // Up to three pieces of memory that are written one behind the other: a sequence of buffers.
@@ -553,8 +445,7 @@ Failure Connection::finish_head(Exchange& exchange, std::size_t size) {
   Failure failure;
   if (size > 0) {
     exchange.request.headers.reserve(16);
-    HeadParser parser(exchange);
-    failure = parser.parse(buffered().substr(0, size));
+    failure = parse_head(buffered().substr(0, size), exchange.request, exchange);
     buffer_.consume(size);
   }
   const std::string_view id = exchange.request.header("x-request-id");

@@ -13,14 +13,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "api/app.h"
 #include "api/json_writer.h"
 #include "http/server.h"
-#include "log/data_lock.h"
-#include "log/folder_snapshots.h"
-#include "log/sqlite_log.h"
 #include "serve/page.h"
-#include "service/service.h"
+#include "serve/parts.h"
 
 namespace dpcache::server {
 
@@ -95,37 +91,6 @@ class Journal {
   std::mutex mutex_;
 };
 
-void print_log_metrics(const SqliteLog& log, std::string& out) {
-  const SqliteLogStatistics figures = log.statistics();
-  const auto one = [&out](const char* name, const char* type, const char* help, double value) {
-    print_head(out, name, type, help);
-    print_sample(out, name, "", value);
-  };
-  one("dpcache_log_appends_total", "counter", "Entries on the disk.",
-      static_cast<double>(figures.appends));
-  one("dpcache_log_bytes_total", "counter", "Bytes of those.", static_cast<double>(figures.bytes));
-  one("dpcache_log_failures_total", "counter", "Appends that failed.",
-      static_cast<double>(figures.failed));
-  one("dpcache_log_queue", "gauge", "Entries that wait for the disk.",
-      static_cast<double>(figures.queue));
-  const char* name = "dpcache_log_commit_seconds";
-  print_head(out, name, "histogram", "Time of a group commit, with its fsync.");
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < figures.commit_seconds.size(); ++i) {
-    count += figures.commit_seconds[i];
-    std::string bound = "+Inf";
-    if (i < SqliteLogStatistics::kBounds.size()) {
-      char text[40];
-      bound.assign(text,
-                   std::to_chars(text, text + sizeof text, SqliteLogStatistics::kBounds[i]).ptr);
-    }
-    print_sample(out, std::string(name) + "_bucket", label("le", bound),
-                 static_cast<double>(count));
-  }
-  print_sample(out, std::string(name) + "_sum", "", figures.commit_seconds_sum);
-  print_sample(out, std::string(name) + "_count", "", static_cast<double>(count));
-}
-
 AppOptions app_options(const ServeOptions& options, Journal& journal) {
   AppOptions app;
   app.max_body = options.max_body;
@@ -176,8 +141,10 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   if (options.tls_cert.has_value() != options.tls_key.has_value()) {
     throw std::runtime_error("--tls-cert and --tls-key go together");
   }
-  constexpr std::uint64_t kMostBody = 256U << 20U;  // what it changes is one entry of the log
   if (options.max_body > kMostBody) throw std::runtime_error("--max-body: at most 256M");
+  if (options.max_dimension > UINT32_MAX) {
+    throw std::runtime_error("--max-dimension: at most " + std::to_string(UINT32_MAX));
+  }
   Journal journal(options.log_level, say);
   AppOptions of_app = app_options(options, journal);
 
@@ -185,11 +152,6 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
       options.data.value_or("").empty() ? default_data_folder() : *options.data;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(data).parent_path(), ignored);
-  const DataLock lock(data);
-  SqliteLog log(data);
-  FolderSnapshots snapshots(data + "/snapshots");
-  of_app.more_metrics = [&log](std::string& out) { print_log_metrics(log, out); };
-
   const unsigned threads = options.threads > 0 ? static_cast<unsigned>(options.threads)
                                                : std::max(1U, std::thread::hardware_concurrency());
   ServiceOptions of_service;
@@ -199,9 +161,8 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   of_service.snapshot_interval = options.snapshot_interval;
   of_service.info = [&journal](const std::string& text) { journal.info(text); };
   of_service.error = [&journal](const std::string& text) { journal.error(text); };
-  Service service(log, snapshots, of_service);
-  journal.info(std::to_string(service.size()) + " caches in " + data);
-  App app(service, std::move(of_app));
+  Parts parts(data, std::move(of_service), std::move(of_app));
+  journal.info(std::to_string(parts.service.size()) + " caches in " + data);
 
   HttpOptions http;
   http.address = address.host == "localhost" ? "127.0.0.1" : address.host;
@@ -210,20 +171,20 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   http.max_connections = options.max_connections;
   http.tls_certificate = options.tls_cert.value_or("");
   http.tls_key = options.tls_key.value_or("");
-  HttpServer server(http, app);
+  HttpServer server(http, parts.app);
   const std::string host =
       address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
   ready((options.tls_cert ? "https://" : "http://") + host + ":" + std::to_string(server.port()) +
         "/");
   std::thread stopper([&] {
     wait_for_stop();
-    app.stop();
+    parts.app.stop();
     journal.info("stopping: requests under way are finished, then snapshots are made");
     server.stop(options.patience);
   });
   server.run();
   stopper.join();
-  service.stop();
+  parts.service.stop();
   journal.info("stopped");
 }
 

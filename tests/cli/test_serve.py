@@ -125,6 +125,7 @@ class Serve(unittest.TestCase):
             (["--listen", "127.0.0.1:0", "--page", "/nothing"], "/nothing"),
             (["--max-body", "lots"], "--max-body"),
             (["--max-body", "1G"], "at most 256M"),
+            (["--max-dimension", "4294967297"], "--max-dimension: at most"),
             (["--log-level", "loud"], "--log-level"),
             (["--nothing"], "unknown option --nothing"),
             (["file"], "options only"),

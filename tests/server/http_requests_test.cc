@@ -147,6 +147,10 @@ TEST_F(HttpRequests, MayAskBeforeTheySendTheBody) {
   EXPECT_EQ(
       refused("POST / HTTP/1.1\r\nHost: h\r\nExpect: tea\r\nContent-Length: 1\r\n\r\n").status,
       417U);
+  EXPECT_EQ(refused("POST / HTTP/1.1\r\nHost: h\r\nExpect: tea\r\nExpect: "
+                    "100-continue\r\nContent-Length: 1\r\n\r\n")
+                .status,
+            417U);
 }
 
 TEST_F(HttpRequests, OfHttp10CloseUnlessTheyAskForMore) {
