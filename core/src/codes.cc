@@ -175,7 +175,14 @@ void KeyCodes::move(std::size_t from, std::size_t to) noexcept {
 }
 
 void KeyCodes::truncate(std::size_t rows) noexcept {
-  rows_ = std::min(rows_, rows);
+  while (rows_ > rows) forget(--rows_);
+}
+
+void KeyCodes::forget(std::size_t r) noexcept {
+  byte_rows_.inverse[r] = 0.0F;
+#if DPCACHE_NIBBLES
+  nibble_rows_.inverse[r] = 0.0F;
+#endif
 }
 
 std::size_t KeyCodes::bytes() const noexcept {
@@ -216,7 +223,8 @@ bool KeyCodes::encode(const float* key, QueryCodes& query) const {
 
 std::size_t KeyCodes::likeliest(const float* cosines) const noexcept {
 #if DPCACHE_NIBBLES
-  return kernels::largest(cosines, padded_rows());
+  const std::size_t best = kernels::largest(cosines, padded_rows());
+  return best < rows_ ? best : 0;  // behind the rows all are 0
 #else
   std::size_t best = 0;
   for (std::size_t r = 1; r < rows_; ++r) {

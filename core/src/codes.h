@@ -64,6 +64,8 @@ class KeyCodes {
   // Row `to` takes over the codes of row `from`.
   void move(std::size_t from, std::size_t to) noexcept;
   void truncate(std::size_t rows) noexcept;
+  // Row `r` has gone: the cosines of its code are 0 from now on.
+  void forget(std::size_t r) noexcept;
   std::size_t bytes() const noexcept;
 
   // Fills `query`. False: its codes would tell nothing.

@@ -34,8 +34,14 @@ std::size_t search_codes(const Slots& slots, const float* query, Counted counted
   const std::size_t rows = codes.padded_rows();
   if (!make_room(room, rows) || !codes.encode(query, room.query)) return 0;
   codes.cosines(room.query, room.cosines.data());
-  const std::size_t guess = codes.likeliest(room.cosines.data());
-  if (guess >= codes.rows() || !counted.counts(slots, guess)) return 0;
+  // The likeliest may not count: it is the query's own row, or has expired.
+  std::size_t guess = 0;
+  for (unsigned tries = 0;; ++tries) {
+    guess = codes.likeliest(room.cosines.data());
+    if (counted.counts(slots, guess)) break;
+    if (tries == 8) return 0;
+    room.cosines[guess] = -2.0F;
+  }
   Nearest found{guess, similarity(slots, query, guess)};
   KeyCodes::Bounds bounds;
   if (!codes.bounds(room.query, found.similarity, slots.margin(), bounds)) return 0;

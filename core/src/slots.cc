@@ -271,6 +271,7 @@ void Slots::fold_value(const Config& config, std::size_t from, std::size_t into)
 
 void Slots::remove(std::size_t r) noexcept {
   rows_[r].alive = false;
+  if (r < codes_.rows()) codes_.forget(r);
   --live_;
   for (const std::string& exact_key : exact_keys_[r]) {
     exact_.erase(exact_.find(exact_key));

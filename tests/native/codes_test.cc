@@ -12,6 +12,7 @@
 #include "codes.h"
 #include "kernels.h"
 #include "search.h"
+#include "search_codes.h"
 #include "slots.h"
 
 namespace dpcache {
@@ -359,6 +360,31 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
     const double keys = 2048.0 * static_cast<double>(dimension) * sizeof(float);
     EXPECT_LE(static_cast<double>(pair.coded().codes().bytes()), 0.45 * keys) << dimension;
   }
+}
+
+// What the search by codes alone finds; kNoRow: it left the rows to the scan.
+Nearest by_codes_alone(const Slots& slots, const float* query, Counted counted) {
+  Nearest best;
+  best.similarity = -2.0F;
+  return search_codes(slots, query, counted, best) == 0 ? Nearest{} : best;
+}
+
+// The likeliest row is the query's own, or has gone, or has expired: others are found all the same.
+TEST(Codes, AreOfUseWhenTheLikeliestDoesNotCount) {
+  Random random(13);
+  Pair pair(128);
+  std::vector<Vector> keys;
+  for (int i = 0; i < 100; ++i) pair.open(keys.emplace_back(random.vector(128)));
+  const Slots& slots = pair.coded();
+  const auto key = [&](std::size_t r) { return slots.key(r).data(); };
+  const Nearest other = by_codes_alone(slots, key(7), {kBeforeAll, 7});
+  EXPECT_EQ(other.row, nearest_other(slots, 7).row);
+  EXPECT_NE(other.row, kNoRow);
+  for (std::size_t r = 80; r < 100; ++r) pair.remove(r);
+  EXPECT_LT(by_codes_alone(slots, pair.unit(keys[90]).data(), {kBeforeAll, kNoRow}).row, 80U);
+  pair.tidy();
+  EXPECT_EQ(slots.rows(), 80U);
+  EXPECT_LT(by_codes_alone(slots, pair.unit(keys[90]).data(), {kBeforeAll, kNoRow}).row, 80U);
 }
 
 TEST(Codes, SmallMemoriesHaveNone) {
