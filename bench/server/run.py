@@ -107,7 +107,7 @@ def load_command(port: int, requests: str, connections: int, seconds: float, rat
                  core: int | None = None) -> list[str]:
     command = ["taskset", "-c", str(core)] if core is not None else []
     command += [str(BUILD / "bench/load"), str(port), requests, str(connections), str(seconds)]
-    return command + ([str(rate)] if rate else [])
+    return command + ([str(rate)] if rate else ["spin"] if core is not None else [])
 
 
 def load(*args, **kwargs) -> dict:
@@ -175,7 +175,7 @@ def requests_a_second(folder: pathlib.Path, rounds: int, seconds: float) -> None
         p50, p99 = (statistics.median(r[key] for r in runs[i]) for key in ("p50", "p99"))
         ratio = f"{rates[i] / rates[i - 1]:.2f}" if i % 2 else ""
         print(f"| {name} | {body} | {rates[i]:,.0f} | {p50:.2f} | {p99:.2f} | {ratio} |")
-    print(f"\n8 connections from the other core, median of {rounds} rounds of {seconds:g} s. The echo sends the body back; "
+    print(f"\n8 connections from the other core, which never sleeps; median of {rounds} rounds of {seconds:g} s. The echo sends the body back; "
           "dpcache scans all\nslots and answers in JSON. The bare JSON handler parses into floats and does nothing with them.\n")
 
 

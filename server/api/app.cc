@@ -143,9 +143,14 @@ std::optional<Response> App::check_origin(const Request& request) const {
   return response;
 }
 
-std::optional<Response> App::check(const Request& request, const Found& found,
-                                   const Token*& token) {
-  token = nullptr;
+const Token* App::sent_token(const Request& request) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  const std::string_view sent = request.header("authorization");
+  return sent.starts_with(kBearer) ? options_.tokens.find(sent.substr(kBearer.size())) : nullptr;
+}
+
+std::optional<Response> App::check(const Request& request, Found& found) {
+  const Token*& token = found.token;
   if (auto response = check_origin(request)) return response;
   if (found.file != nullptr) return file_response(request, *found.file);
   if (found.route == nullptr) {
@@ -159,9 +164,7 @@ std::optional<Response> App::check(const Request& request, const Found& found,
   }
   const Route& route = *found.route;
   if (!options_.tokens.empty() && route.role != Role::none) {
-    constexpr std::string_view kBearer = "Bearer ";
-    std::string_view sent = request.header("authorization");
-    if (sent.starts_with(kBearer)) token = options_.tokens.find(sent.substr(kBearer.size()));
+    token = sent_token(request);
     if (token == nullptr) {
       return problem(code::kUnauthorized, "send 'Authorization: Bearer TOKEN' with a known token");
     }
@@ -192,14 +195,14 @@ std::optional<Response> App::check(const Request& request, const Found& found,
 
 Application::Admission App::admit(const Request& head) {
   Admission admission;
-  const Found found = find(head);
-  const Token* token = nullptr;
-  admission.refusal = check(head, found, token);
+  const auto found = std::make_shared<Found>(find(head));
+  admission.context = found;
+  admission.refusal = check(head, *found);
   if (admission.refusal) {
-    decorate(head, *admission.refusal);
+    decorate(head.header("origin"), head.id, *admission.refusal);
     return admission;
   }
-  switch (found.route->body) {
+  switch (found->route->body) {
     case Body::none:
       admission.body_limit = 0;
       break;
@@ -214,23 +217,25 @@ Application::Admission App::admit(const Request& head) {
   return admission;
 }
 
+// What admit() found, or what it would find.
+std::shared_ptr<const App::Found> App::found_before(const Request& request) const {
+  if (request.context) return std::static_pointer_cast<const Found>(request.context);
+  auto found = std::make_shared<Found>(find(request));
+  found->token = sent_token(request);
+  return found;
+}
+
 void App::handle(Request request, Respond respond) {
-  Found found = find(request);
-  const Route& route = *found.route;  // admit() has seen to it
+  const auto found = found_before(request);
+  const Route& route = *found->route;  // admit() has seen to it
   Call call;
-  call.target = std::move(found.target);
-  call.name = std::move(found.name);
-  call.rest = std::move(found.rest);
-  if (!options_.tokens.empty()) {
-    const std::string_view sent = request.header("authorization");
-    call.token = options_.tokens.find(sent.substr(std::min(sent.size(), std::size_t{7})));
-  }
-  Request head;  // without its body, which goes to the handler
-  head.method = request.method;
-  head.headers = request.headers;
-  head.id = request.id;
-  call.respond = [this, head = std::move(head), respond = std::move(respond)](Response response) {
-    decorate(head, response);
+  call.target = found->target;
+  call.name = found->name;
+  call.rest = found->rest;
+  call.token = found->token;
+  call.respond = [this, origin = std::string(request.header("origin")), id = request.id,
+                  respond = std::move(respond)](Response response) {
+    decorate(origin, id, response);
     respond(std::move(response));
   };
   call.request = std::move(request);
@@ -273,18 +278,17 @@ Response App::refuse(unsigned status, std::string_view detail, const Request& he
                                 : status == 503 ? code::kUnavailable
                                                 : code::kInternal;
   Response response = problem(code, detail);
-  decorate(head, response);
+  decorate(head.header("origin"), head.id, response);
   return response;
 }
 
-void App::decorate(const Request& request, Response& response) const {
+void App::decorate(std::string_view origin, const std::string& id, Response& response) const {
   Headers& headers = response.headers;
   headers.push_back({"X-Content-Type-Options", "nosniff"});
   const bool has_policy = std::any_of(headers.begin(), headers.end(),
                                       [](const auto& one) { return one.first == "Cache-Control"; });
   if (!has_policy) headers.push_back({"Cache-Control", "no-store"});
-  if (!request.id.empty()) headers.push_back({"X-Request-Id", request.id});
-  const std::string_view origin = request.header("origin");
+  if (!id.empty()) headers.push_back({"X-Request-Id", id});
   if (origin.empty() || options_.cors.empty()) return;
   if (is_allowed_origin(origin)) {
     headers.push_back({"Access-Control-Allow-Origin", std::string(origin)});
@@ -295,10 +299,10 @@ void App::decorate(const Request& request, Response& response) const {
 
 void App::completed(const Request& request, unsigned status, std::uint64_t bytes_sent,
                     double seconds) {
-  const Found found = find(request);
-  const std::size_t index = found.route == nullptr
+  const auto found = found_before(request);
+  const std::size_t index = found->route == nullptr
                                 ? routes_.size()
-                                : static_cast<std::size_t>(found.route - routes_.data());
+                                : static_cast<std::size_t>(found->route - routes_.data());
   RouteMetrics& metrics = *metrics_[index];
   metrics.seconds.add(seconds);
   ++metrics.by_class[std::clamp(status / 100, 1U, 5U) - 1];

@@ -96,13 +96,16 @@ class App final : public Application {
     std::string rest;
     std::string allow;  // the methods of this path, if this one is none of them
     const PageFile* file = nullptr;
+    const Token* token = nullptr;
   };
   Found find(const Request& request) const;
-  std::optional<Response> check(const Request& request, const Found& found, const Token*& token);
+  std::shared_ptr<const Found> found_before(const Request& request) const;
+  const Token* sent_token(const Request& request) const;  // null: none that is known
+  std::optional<Response> check(const Request& request, Found& found);
   bool has_allowance(const std::string& who);
   bool is_allowed_origin(std::string_view origin) const;
   std::optional<Response> check_origin(const Request& request) const;
-  void decorate(const Request& request, Response& response) const;
+  void decorate(std::string_view origin, const std::string& id, Response& response) const;
   static Response file_response(const Request& request, const PageFile& file);
 
   struct Allowance {

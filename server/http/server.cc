@@ -548,7 +548,9 @@ Response Connection::make_refusal(const Exchange& exchange, unsigned status,
 
 Application::Admission Connection::admit(Exchange& exchange) {
   try {
-    return server_.application().admit(exchange.request);
+    Application::Admission admission = server_.application().admit(exchange.request);
+    exchange.request.context = admission.context;
+    return admission;
   } catch (...) {
     Application::Admission admission;
     admission.refusal = make_refusal(exchange, 500, "The server failed.");

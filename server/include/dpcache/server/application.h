@@ -27,6 +27,8 @@ struct Request {
   // True when the client has gone: what has not begun need not be done. A client that closes only
   // its sending side counts as gone, but gets the answer if one comes.
   std::shared_ptr<const std::atomic<bool>> gone;
+  // What admit() found out about the request, for handle() and completed().
+  std::shared_ptr<const void> context;
 
   // The value of a header (its name in lower case), or an empty string.
   std::string_view header(std::string_view name) const {
@@ -58,8 +60,9 @@ class Application {
 
   // When the header is complete, before the body is read.
   struct Admission {
-    std::uint64_t body_limit = 0;     // a larger body is refused
-    std::optional<Response> refusal;  // the answer, whatever the body says
+    std::uint64_t body_limit = 0;         // a larger body is refused
+    std::optional<Response> refusal;      // the answer, whatever the body says
+    std::shared_ptr<const void> context;  // goes into the request
   };
   virtual Admission admit(const Request& head) = 0;
   // Answers once, now or later, on any thread; what comes after the first answer is dropped. An
