@@ -60,9 +60,9 @@ class Application {
 
   // When the header is complete, before the body is read.
   struct Admission {
-    std::uint64_t body_limit = 0;         // a larger body is refused
-    std::optional<Response> refusal;      // the answer, whatever the body says
-    std::shared_ptr<const void> context;  // goes into the request
+    std::uint64_t body_limit = 0;                   // a larger body is refused
+    std::optional<Response> refusal;                // the answer, whatever the body says
+    std::shared_ptr<const void> context = nullptr;  // goes into the request
   };
   virtual Admission admit(const Request& head) = 0;
   // Answers once, now or later, on any thread; what comes after the first answer is dropped. An
