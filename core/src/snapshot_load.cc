@@ -296,9 +296,9 @@ Status read_slots(TensorReader& reader, CacheState& state) {
     // A sum is of one unit key, or of one value, an item. (A little more, for what rounding adds.)
     const auto count = static_cast<double>(counts[i]);
     constexpr double kLargest = std::numeric_limits<float>::max() * (1.0 + 0x1p-26);
-    const bool vectors_are_sane =
-        all_finite(stored.key) && is_unit(stored.key) && all_finite(stored.value) &&
-        all_within(stored.key_sum, 2.0 * count) && all_within(stored.value_sum, kLargest * count);
+    const bool vectors_are_sane = is_unit(stored.key) && all_finite(stored.value) &&
+                                  all_within(stored.key_sum, 2.0 * count) &&
+                                  all_within(stored.value_sum, kLargest * count);
     items += stored.row.count;
     if (!numbers_are_sane || !vectors_are_sane || items > state.counters.items) {
       return bad("slot " + std::to_string(ids[i]) + " is damaged");

@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "log/files.h"
 
@@ -94,6 +98,8 @@ class Unfinished {
   File file_;
 };
 
+// A large file is brought into the mapping by threads that run ahead of whoever reads it: one page
+// after another, a disk gives less than half of what it can.
 class Mapped final : public SnapshotBytes {
  public:
   explicit Mapped(const std::string& path) {
@@ -105,17 +111,45 @@ class Mapped final : public SnapshotBytes {
     size_ = static_cast<std::size_t>(there.st_size);
     at_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (at_ == MAP_FAILED) fail(errno, path, "cannot be mapped");
+    try {
+      for (unsigned i = 0; i < kReaders && size_ > kPiece; ++i) {
+        readers_.emplace_back([this] { read_ahead(); });
+      }
+    } catch (const std::system_error&) {  // no more threads: whoever needs a page waits for it
+      return;
+    }
   }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
-  ~Mapped() override { ::munmap(at_, size_); }
+  ~Mapped() override {
+    next_ = size_;
+    for (auto& reader : readers_) reader.join();
+    ::munmap(at_, size_);
+  }
   std::span<const std::byte> bytes() const override {
     return {static_cast<const std::byte*>(at_), size_};
   }
 
  private:
+  static constexpr unsigned kReaders = 2;
+  static constexpr std::size_t kPiece = std::size_t{8} << 20U;
+
+  void read_ahead() noexcept {
+    for (;;) {
+      const std::size_t begin = next_.fetch_add(kPiece);
+      if (begin >= size_) return;
+      // An older system does not know it, and a page that cannot be read is the reader's to find.
+      if (::madvise(static_cast<char*>(at_) + begin, std::min(kPiece, size_ - begin),
+                    MADV_POPULATE_READ) != 0) {
+        return;
+      }
+    }
+  }
+
   void* at_ = nullptr;
   std::size_t size_ = 0;
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::thread> readers_;
 };
 
 }  // namespace
