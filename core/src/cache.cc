@@ -82,6 +82,12 @@ void shrink(CacheState& state, Decision& decision) {
   }
 }
 
+// The slot that has just come gets its codes, and some that a file brought.
+void prepare_some(CacheState& state) {
+  constexpr std::size_t kLeast = 16;
+  state.slots.prepare(std::max(kLeast, state.slots.rows() / 256));
+}
+
 // One item that was checked. Decides before anything changes: a merge needs no room, and where
 // there is none for a slot nothing has happened.
 Result<Decision> observe_checked(CacheState& state, const Item& item) {
@@ -99,9 +105,7 @@ Result<Decision> observe_checked(CacheState& state, const Item& item) {
   state.write(event.item, event.decision);
   shrink(state, event.decision);
   state.publish(event);
-  // What was not coded as it came, because a file or a log brought it, is coded bit by bit.
-  constexpr std::size_t kLeast = 16;
-  state.slots.prepare(std::max(kLeast, state.slots.rows() / 256));
+  prepare_some(state);
   return std::move(event.decision);
 }
 
@@ -214,7 +218,12 @@ Status Cache::apply(const Event& event) {
   apply_event(*state_, event);
   Event copy = event;
   state_->publish(copy);
+  prepare_some(*state_);
   return {};
+}
+
+bool Cache::prepare(std::size_t slots) {
+  return state_->slots.prepare(slots);
 }
 
 void Cache::on_event(std::function<void(const Event&)> listener) {

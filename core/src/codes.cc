@@ -12,7 +12,8 @@ namespace dpcache {
 
 namespace {
 
-constexpr double kRounding = 0x1p-24;  // of one float operation
+constexpr double kRounding = 0x1p-24;   // of one float operation
+constexpr double kUnitError = 0x1p-21;  // of the square of a length
 constexpr float kByteMost = 127.0F;
 constexpr float kShortMost = 32767.0F;
 
@@ -21,6 +22,11 @@ constexpr float kShortMost = 32767.0F;
 // two roundings.
 double sine_of(const kernels::Quantised& code) noexcept {
   return std::min(1.0, (std::sqrt(code.missed) + 3.0 * kRounding) * (1.0 + 0x1p-16));
+}
+
+// As exactly as float32 and another's arithmetic make it.
+bool is_unit(const float* key, std::size_t length) noexcept {
+  return std::abs(kernels::sum_squares(key, length) - 1.0) <= kUnitError;
 }
 
 // 1 / length of a code.
@@ -51,20 +57,13 @@ void KeyCodes::Rows::resize(std::size_t rows) {
 #endif
 }
 
-void KeyCodes::Rows::put(std::size_t r, const kernels::Quantised& code) {
-  const double angle_sine = sine_of(code);
+void KeyCodes::Rows::put(std::size_t r, const kernels::Quantised& code, double more) {
+  const double angle_sine = sine_of(code) + more;
   inverse[r] = inverse_of(code);
   const float rounded = std::min(1.0F, static_cast<float>(angle_sine * (1.0 + 0x1p-22)));
   most_sine = std::max(most_sine, static_cast<double>(rounded));
 #if DPCACHE_NIBBLES
   sine[r] = rounded;
-#endif
-}
-
-void KeyCodes::Rows::blur([[maybe_unused]] std::size_t r) noexcept {
-  most_sine = 1.0;
-#if DPCACHE_NIBBLES
-  sine[r] = 1.0F;
 #endif
 }
 
@@ -92,24 +91,18 @@ bool KeyCodes::append(const float* key) {
   return true;
 }
 
-// A key that a file brought may miss unit length by a thousandth, and its scores by as much. It is
-// a candidate for all but what points away from it.
 void KeyCodes::set(std::size_t r, const float* key) {
-  const bool is_unit = std::abs(kernels::sum_squares(key, length_) - 1.0) <= 0x1p-21;
+  // The score of a key that misses unit length by a thousandth, as a file may bring it, is that of
+  // a key at another angle; at most acos(1 / 1.001) away, as long as the score is above -0.5.
+  const double more = is_unit(key, length_) ? 0.0 : 0.047;
 #if DPCACHE_NIBBLES
   std::copy_n(key, length_, rotated_.data());
   rotation_.rotate(rotated_.data(), room_.data());
   key = rotated_.data();
-  write_nibbles(r, key);
-  if (!is_unit) nibble_rows_.blur(r);
+  write_nibbles(r, key, more);
 #endif
-  write_bytes(r, key);
-  if (!is_unit) byte_rows_.blur(r);
-}
-
-void KeyCodes::write_bytes(std::size_t r, const float* key) {
   const float step = kernels::largest_magnitude(key, length_) / kByteMost;
-  byte_rows_.put(r, kernels::quantise(key, length_, step, kByteMost, shorts_.data()));
+  byte_rows_.put(r, kernels::quantise(key, length_, step, kByteMost, shorts_.data()), more);
   narrow(shorts_, bytes_.data() + r * length_);
 }
 
@@ -127,14 +120,14 @@ struct KeyCodes::NibblePlace {
   unsigned shift;
 };
 
-void KeyCodes::write_nibbles(std::size_t r, const float* key) {
+void KeyCodes::write_nibbles(std::size_t r, const float* key, double more) {
   // The best step of 16 even levels for a normal distribution (Max 1960), in standard deviations.
   constexpr float kNibbleStep = 0.3352F;
   constexpr float kNibbleMost = 7.5F;
   const float spread = std::sqrt(1.0F / static_cast<float>(length_));
   const float most = kernels::largest_magnitude(key, length_);
   const float step = std::min(spread * kNibbleStep, most / kNibbleMost);
-  nibble_rows_.put(r, kernels::quantise(key, length_, step, row_.data()));
+  nibble_rows_.put(r, kernels::quantise(key, length_, step, row_.data()), more);
   const NibblePlace place(r, length_);
   std::uint8_t* target = nibbles_.data() + place.byte;
   for (std::size_t i = 0; i < length_; i += 4, target += NibblePlace::kGroup) {
@@ -195,7 +188,9 @@ std::size_t KeyCodes::bytes() const noexcept {
 }
 
 bool KeyCodes::encode(const float* key, QueryCodes& query) const {
-  if (query.shorts.capacity() < length_ && !room_for(16 * length_)) return false;
+  // A slot's own key may be the query, and miss unit length.
+  if (!is_unit(key, length_)) return false;
+  if (query.shorts.size() < length_ && !room_for(18 * length_)) return false;
   query.shorts.resize(length_);
 #if DPCACHE_NIBBLES
   query.rotated.assign(key, key + length_);
@@ -224,7 +219,7 @@ bool KeyCodes::encode(const float* key, QueryCodes& query) const {
 std::size_t KeyCodes::likeliest(const float* cosines) const noexcept {
 #if DPCACHE_NIBBLES
   const std::size_t best = kernels::largest(cosines, padded_rows());
-  return best < rows_ ? best : 0;  // behind the rows all are 0
+  return best < rows_ ? best : 0;
 #else
   std::size_t best = 0;
   for (std::size_t r = 1; r < rows_; ++r) {
@@ -245,6 +240,7 @@ void KeyCodes::cosines(const QueryCodes& query, float* out) const noexcept {
 #else
   kernels::nibble_cosines(query.bytes.data(), length_, query.byte_code.inverse, nibbles_.data(),
                           blocks_of(rows_), nibble_rows_.inverse.data(), out);
+  std::fill(out + rows_, out + padded_rows(), -2.0F);
 #endif
 }
 
@@ -263,10 +259,11 @@ bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
                       Bounds& out) const noexcept {
   // What snaps to 1 is equal, so that 1 - margin is as good as 1; and a canonical score, which is a
   // float sum of products of vectors that are rounded themselves, misses the cosine by at most half
-  // of the margin: (length / 16 + 5) roundings of the sum, 2 of the lengths.
+  // of the margin: (length / 16 + 5) roundings of the sum, 2 of the lengths; or by a little more
+  // where others have rounded the lengths.
   const double least =
       std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -
-      0.5 * static_cast<double>(margin);
+      0.5 * static_cast<double>(margin) - kUnitError;
   if (!(least > -0.5)) return false;
     // Two rotations, and the roundings of a cosine and its bound.
 #if !DPCACHE_NIBBLES

@@ -71,8 +71,8 @@ class KeyCodes {
   // Fills `query`. False: its codes would tell nothing.
   bool encode(const float* key, QueryCodes& query) const;
 
-  // The first look at a query: the cosines of its code with all rows' codes, for padded_rows()
-  // rows.
+  // The first look at a query: the cosines of its code with all rows' codes. `out` has room for
+  // padded_rows() of them.
   std::size_t padded_rows() const noexcept;
   void cosines(const QueryCodes& query, float* out) const noexcept;
   // The row of the largest cosine.
@@ -116,14 +116,12 @@ class KeyCodes {
 #endif
 
     void resize(std::size_t rows);
-    void put(std::size_t r, const kernels::Quantised& code);
-    void blur(std::size_t r) noexcept;
+    // `more`: to be added to the sine.
+    void put(std::size_t r, const kernels::Quantised& code, double more);
   };
   static bool bound(const QueryCodes::Code& code, double cosine, const Rows& rows,
                     Bounds::Angle& out) noexcept;
   bool grow();
-  void write_bytes(std::size_t r, const float* key);
-  void write_nibbles(std::size_t r, const float* key);
 
   std::size_t length_;
   std::size_t rows_ = 0;
@@ -137,6 +135,7 @@ class KeyCodes {
   std::vector<std::uint8_t, AlignedAllocator<std::uint8_t>> nibbles_;
   Rows nibble_rows_;
   struct NibblePlace;
+  void write_nibbles(std::size_t r, const float* key, double more);
   Rotation rotation_;
   std::vector<std::uint8_t> row_;
   AlignedFloats rotated_;

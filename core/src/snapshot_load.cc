@@ -380,6 +380,9 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   std::erase_if(metadata,
                 [](const auto& entry) { return entry.first.starts_with(snapshot::kOwnPrefix); });
   state.metadata = std::move(metadata);
+  // More would take longer than the load: prepare() does the rest, or the items that follow.
+  constexpr std::size_t kAtOnce = 16'384;
+  state.slots.prepare(kAtOnce);
   return cache;
 }
 

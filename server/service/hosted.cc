@@ -36,6 +36,12 @@ Hosted::~Hosted() {
   *memory_ -= counters.bytes;
 }
 
+bool Hosted::prepare(std::size_t slots) {
+  const bool done = cache_.prepare(slots);
+  count();
+  return done;
+}
+
 void Hosted::replace(Restored restored) {
   cache_ = std::move(restored.cache);
   settings_ = settings_from_json(restored.settings);

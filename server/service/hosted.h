@@ -85,6 +85,8 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
               std::optional<Settings> settings = {});
   // Ends the cache. `done` as above.
   void remove(std::int64_t time, Done done);
+  // Brings some more slots to what makes searches fast, see Cache::prepare().
+  bool prepare(std::size_t slots);
   // The state that the log has, after a failure.
   void replace(Restored restored);
 

@@ -169,6 +169,7 @@ Service::Refusal Service::begin(const std::string& name, Cache cache, const Sett
                   if (old && outcome != Append::ok) restore(old, hosted);
                   done(outcome, detail);
                 });
+  if (replace) prepare(hosted);
   return Refusal::none;
 }
 

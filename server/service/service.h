@@ -106,6 +106,8 @@ class Service {
   void heal(Partition partition);
   void heal_now(Partition partition);
   bool snapshot(const std::shared_ptr<Hosted>& hosted);
+  // Some slots a turn, so that others get theirs.
+  void prepare(const std::shared_ptr<Hosted>& hosted);
   void trim(Partition partition);
   void keep_snapshots();
   void end_upkeep();

@@ -49,6 +49,18 @@ void Service::recover() {
   // Last: from here on others work too.
   const std::set<std::shared_ptr<Hosted>> ending = replaced_;
   for (const auto& old : ending) retire(old, static_cast<std::int64_t>(epoch_));
+  for (const auto& hosted : all()) prepare(hosted);
+}
+
+void Service::prepare(const std::shared_ptr<Hosted>& hosted) {
+  hosted->turns.write(false, [this, hosted] {
+    {
+      const std::lock_guard lock(stop_mutex_);
+      if (stopping_) return;
+    }
+    constexpr std::size_t kSlots = 1024;
+    if (!hosted->prepare(kSlots)) prepare(hosted);
+  });
 }
 
 void Service::recover(Partition partition) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codes.h"
+#include "dpcache/cache.h"
 #include "kernels.h"
 #include "search.h"
 #include "search_codes.h"
@@ -233,6 +234,73 @@ TEST_P(CodesTest, KeysThatAreNotQuiteOfUnitLength) {
     pair.open_as_it_is(key);
   }
   for (int i = 0; i < 200; ++i) pair.expect_same(near(random, centre, 0.02F));
+  pair.expect_same_others();
+}
+
+// The query is a key that misses unit length: its scores are no cosines.
+TEST(Codes, AreNotAskedForAKeyThatMissesUnitLength) {
+  Random random(14);
+  for (int i = 0; i < 50; ++i) {
+    Pair pair(64);
+    const Vector centre = unit_of(random.vector(64));
+    pair.open(near(random, centre, 0.04F));
+    pair.open(near(random, centre, 0.03F));
+    pair.open(centre);
+    AlignedFloats longer = pair.unit(centre);
+    for (float& number : longer) number *= 1.0009F;
+    pair.open_as_it_is(longer);
+    pair.expect_same_others();
+  }
+}
+
+TEST(Codes, AreOfUseBesideAKeyThatMissesUnitLength) {
+  Random random(15);
+  Pair pair(384);
+  std::vector<Vector> keys;
+  for (int i = 0; i < 100; ++i) pair.open(keys.emplace_back(random.vector(384)));
+  AlignedFloats longer = pair.unit(random.vector(384));
+  for (float& number : longer) number *= 1.0009F;
+  pair.open_as_it_is(longer);
+  QueryCodes query;
+  const KeyCodes& codes = pair.coded().codes();
+  ASSERT_TRUE(codes.encode(pair.unit(keys[5]).data(), query));
+  AlignedFloats cosines(codes.padded_rows());
+  codes.cosines(query, cosines.data());
+  KeyCodes::Bounds bounds;
+  ASSERT_TRUE(codes.bounds(query, 1.0F, pair.coded().margin(), bounds));
+  int left = 0;
+#if DPCACHE_NIBBLES
+  for (std::size_t block = 0; block < 2; ++block) {
+    left += std::popcount(codes.candidates(cosines.data(), block, bounds));
+  }
+#else
+  for (std::size_t r = 0; r < codes.rows(); ++r) left += cosines[r] < bounds.least ? 0 : 1;
+#endif
+  EXPECT_EQ(left, 1);
+}
+
+TEST(Codes, AreMadeByLoadAndByEvents) {
+  Random random(16);
+  Config config;
+  config.dimension = 256;
+  auto made = Cache::create(config);
+  auto follower = Cache::create(config);
+  ASSERT_TRUE(made && follower);
+  made->on_event([&](const Event& event) { ASSERT_TRUE(follower->apply(event)); });
+  for (int i = 0; i < 300; ++i) {
+    const Vector key = random.vector(256);
+    Item item;
+    item.key = key;
+    ASSERT_TRUE(made->observe(item));
+  }
+  auto loaded = Cache::load(made->save());
+  ASSERT_TRUE(loaded);
+  // Codes are memory that a cache tells of.
+  const auto keys = made->size() * 256 * sizeof(float);
+  for (Cache* cache : {&*made, &*follower, &*loaded}) {
+    EXPECT_TRUE(cache->prepare(0));
+    EXPECT_GE(cache->stats().bytes, keys + keys / 4);
+  }
 }
 
 TEST(Codes, ManyDimensions) {

@@ -160,6 +160,11 @@ class Cache {
   // not_finite, …: it cannot be an event of this cache. O(d + v), and O(N) where slots go.
   Status apply(const Event& event);
 
+  // Makes searches faster after load() or apply(), which bring slots without the codes by which a
+  // large memory is searched: codes at most `slots` of them. Answers are the same before and after.
+  // Items observed and events applied do some of it too. True: nothing is left to do. O(slots * d).
+  bool prepare(std::size_t slots = SIZE_MAX);
+
   // Strings that travel with the memory and that nothing here reads: whose it is, where a log
   // stands. Not part of the state hash. Keys that begin with "dpcache." are kept for the snapshot
   // itself. UTF-8 (what is not becomes U+FFFD when saved), and below 100 MB together: the header
