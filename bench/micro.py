@@ -39,9 +39,9 @@ def main() -> int:
 
     print("# The memory's own work, timed\n")
     print(describe(f"bench/micro.py --repetitions {options.repetitions}"))
-    print(f"- One thread; CPU time, median of {options.repetitions} runs. `nearest` is one scan, "
-          "`observe_merge` a scan and a merge,")
-    print("  `read_mix` a scan, a softmax and a mix of 16-dimensional values. Ratio: to the time that "
+    print(f"- One thread; CPU time, median of {options.repetitions} runs. `nearest` is one search, "
+          "`observe_merge` a search and a merge,")
+    print("  `read_mix` a scan, a softmax and a mix of 16-dimensional values. Searches go by codes from 65,536 floats on. Ratio: to the time that "
           "reading the keys")
     print("  once takes at the bandwidth measured in the same run. GB/s: of keys; for save and load of "
           "the file.\n")

@@ -1,11 +1,12 @@
 // Times nearest and observe on a memory file, inside C++: natively with one instruction set, or in
 // wasm.
 //
-//   scan FILE QUERIES ROUNDS [TARGET]
+//   scan FILE QUERIES ROUNDS [TARGET | flat:TARGET]
 //
 // QUERIES: rows of float32, all of which must merge. TARGET: an instruction set by Highway's name,
-// by default the best. Prints one line of JSON: nanoseconds a call, one figure a round. bench/js
-// puts them beside the same calls made from JavaScript.
+// by default the best. flat: all keys are scanned, as if there were no codes. Prints one line of
+// JSON: nanoseconds a call, one figure a round. bench/js puts them beside the same calls made from
+// JavaScript.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "codes.h"
 #include "dpcache/dpcache.h"
 #include "kernels.h"
 
@@ -59,8 +61,15 @@ void print_rounds(const char* name, std::size_t rounds, const Call& call) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) fail("usage: scan FILE QUERIES ROUNDS [TARGET]");
-  if (argc > 4 && !dpcache::kernels::use_target(argv[4])) fail("there is no such target here");
+  if (argc < 4) fail("usage: scan FILE QUERIES ROUNDS [TARGET | flat:TARGET]");
+  std::string target = argc > 4 ? argv[4] : "";
+  if (target.starts_with("flat:")) {
+    dpcache::codes_from.floats = SIZE_MAX;
+    target.erase(0, 5);
+  }
+  if (!target.empty() && !dpcache::kernels::use_target(target)) {
+    fail("there is no such target here");
+  }
   const std::vector<char> file = read(argv[1]);
   auto loaded = Cache::load(std::as_bytes(std::span(file)));
   if (!loaded) fail("not a memory file");
@@ -77,8 +86,9 @@ int main(int argc, char** argv) {
   };
   const auto rounds = static_cast<std::size_t>(std::atoi(argv[3]));
 
-  std::printf("{\"target\": \"%s\"",
-              argc > 4 ? argv[4] : std::string(dpcache::kernels::targets().front()).c_str());
+  std::printf("{\"target\": \"%s\"", target.empty()
+                                         ? std::string(dpcache::kernels::targets().front()).c_str()
+                                         : target.c_str());
   std::uint64_t seen = 0;  // keeps the calls from being optimised away
   print_rounds("nearest", rounds, [&](std::size_t i) { seen += (*cache.nearest(query(i)))->slot; });
   print_rounds("observe", rounds, [&](std::size_t i) {

@@ -23,6 +23,7 @@ import { ids, nativePeers } from './peers/index.mjs';
 import { chromiumPlace, nodePlace } from './places.mjs';
 import { build, buildPrograms, data, memoryFile, scan } from './prepare.mjs';
 import { report } from './report.mjs';
+import { kFlat } from './sections.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -105,6 +106,7 @@ for (const slots of parts.has('scans') ? [10_000, 1_000] : []) {
   const rows = {};
   const add = (name, list) => (rows[name] ??= []).push(list);
   for (let turn = 0; turn < turns; ++turn) {
+    add(kFlat, (await scan(files, callRounds.rounds, 'flat:SSE4')).nearestUs);
     add('native SSE4', (await scan(files, callRounds.rounds, 'SSE4')).nearestUs);
     const best = await scan(files, callRounds.rounds);
     add(`native ${best.target}`, best.nearestUs);
