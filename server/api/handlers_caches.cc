@@ -119,26 +119,33 @@ void list_caches(App& app, Call&& call) {
   json.begin_object().name("caches").begin_array();
   std::string next;
   std::size_t written = 0;
-  for (const auto& hosted : app.service().list(after, SIZE_MAX)) {
-    if (call.token != nullptr && !call.token->covers(hosted->name)) continue;
-    if (written == wanted) {
-      next = after;
-      break;
+  // Some at a time, as there may be many, and others' are passed over.
+  std::string cursor = after;
+  for (bool more = true; more && next.empty();) {
+    const auto some = app.service().list(cursor, wanted + 1);
+    more = some.size() == wanted + 1;
+    for (const auto& hosted : some) {
+      cursor = hosted->name;
+      if (call.token != nullptr && !call.token->covers(hosted->name)) continue;
+      if (written == wanted) {
+        next = after;
+        break;
+      }
+      after = hosted->name;
+      ++written;
+      const HostedCounters& counters = hosted->counters;
+      json.begin_object();
+      json.name("name").text(hosted->name);
+      json.name("dimension").number(hosted->dimension);
+      json.name("slots").number(counters.slots.load());
+      json.name("items").number(counters.items.load());
+      json.name("allocations").number(counters.allocations.load());
+      json.name("merges").number(counters.merges.load());
+      json.name("evictions").number(counters.evictions.load());
+      json.name("seq").number(counters.seq.load());
+      json.name("bytes").number(counters.bytes.load());
+      json.end_object();
     }
-    after = hosted->name;
-    ++written;
-    const HostedCounters& counters = hosted->counters;
-    json.begin_object();
-    json.name("name").text(hosted->name);
-    json.name("dimension").number(hosted->dimension);
-    json.name("slots").number(counters.slots.load());
-    json.name("items").number(counters.items.load());
-    json.name("allocations").number(counters.allocations.load());
-    json.name("merges").number(counters.merges.load());
-    json.name("evictions").number(counters.evictions.load());
-    json.name("seq").number(counters.seq.load());
-    json.name("bytes").number(counters.bytes.load());
-    json.end_object();
   }
   json.end_array().name("next");
   if (next.empty()) {

@@ -1,6 +1,7 @@
 // Threads that take tasks in the order in which they come.
 #include "service/pool.h"
 
+#include <exception>
 #include <utility>
 
 namespace dpcache::server {
@@ -22,6 +23,7 @@ void Pool::post(Task task) {
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
+    ++posted_;
   }
   wake_.notify_one();
 }
@@ -29,6 +31,12 @@ void Pool::post(Task task) {
 std::size_t Pool::waiting() const {
   const std::lock_guard lock(mutex_);
   return tasks_.size();
+}
+
+std::uint64_t Pool::wait_until_idle() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return done_ == posted_; });
+  return posted_;
 }
 
 void Pool::run() {
@@ -41,7 +49,14 @@ void Pool::run() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    task();
+    try {
+      task();
+    } catch (const std::exception&) {
+      // No memory, most likely: who waits for the task sees it go.
+    }
+    task = nullptr;
+    const std::lock_guard lock(mutex_);
+    if (++done_ == posted_) idle_.notify_all();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -22,16 +23,21 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   ~Pool();  // runs what waits, and ends
 
-  // Tasks must not throw, and must not wait for each other.
+  // Tasks must not wait for each other. What they throw is dropped with them.
   void post(Task task);
   std::size_t waiting() const;
+  // Waits until no task waits or runs; how many there have been.
+  std::uint64_t wait_until_idle();
 
  private:
   void run();
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable idle_;
   std::deque<Task> tasks_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t done_ = 0;
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

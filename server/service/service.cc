@@ -49,11 +49,17 @@ Service::Service(Log& log, Snapshots& snapshots, ServiceOptions options)
 
 Service::~Service() {
   end_upkeep();
-  // What is on its way to the disk still knows its cache and its partition.
-  for (Partition partition = 0; partition < kPartitions; ++partition) {
-    while (partitions_[partition].pending_bytes() > 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  // What is on its way to the disk still knows its cache and its partition; when it is there it may
+  // leave more to do, which may be on its way to the disk next.
+  std::uint64_t tasks = 0;
+  do {
+    tasks = pool_.wait_until_idle();
+    for (Partition partition = 0; partition < kPartitions; ++partition) {
+      while (partitions_[partition].pending_bytes() > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+  } while (pool_.wait_until_idle() != tasks);
 }
 
 // --- Finding

@@ -34,14 +34,23 @@ void Turns::enter(bool writes, bool brief, Task task) {
     }
   }
   if (!brief) return post(writes, std::move(task));
+  run(writes, task);
+}
+
+// The turn ends with the task, also with one that throws.
+void Turns::run(bool writes, const Task& task) {
+  struct Leaving {
+    Turns& turns;
+    bool writes;
+    ~Leaving() { turns.leave(writes); }
+  };
+  const Leaving leaving{*this, writes};
   task();
-  leave(writes);
 }
 
 void Turns::post(bool writes, Task task) {
   pool_.post([this, writes, task = std::move(task)]() mutable {
-    task();
-    leave(writes);  // before the task goes: what it holds may be the last that holds these turns
+    run(writes, task);  // leaves before the task goes, which may be the last to hold these turns
   });
 }
 

@@ -13,8 +13,8 @@
 namespace dpcache::server {
 
 // In the order in which they come: a reader waits for the writers before it, a writer for all
-// before it. Thread rule: every function may be called from any thread, also within a task. Tasks
-// must not throw.
+// before it. Thread rule: every function may be called from any thread, also within a task. What a
+// task throws comes out of read() or write() if it ran there; the pool drops it with the task.
 class Turns {
  public:
   using Task = std::function<void()>;
@@ -37,6 +37,7 @@ class Turns {
     Task task;
   };
   void enter(bool writes, bool brief, Task task);
+  void run(bool writes, const Task& task);
   void post(bool writes, Task task);
   void leave(bool writes);
 

@@ -1,11 +1,15 @@
 // The REST API, without sockets: what it takes, what it answers, what it refuses.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <future>
+#include <new>
 
 #include "api/body.h"
 #include "server/api_support.h"
+#include "service/turns.h"
 
 namespace dpcache::server::testing {
 namespace {
@@ -611,6 +615,59 @@ TEST(Origins, OtherPagesAskOnlyWhereTheyMay) {
   EXPECT_EQ(asked.status, 204);
   EXPECT_NE(asked.header("Access-Control-Allow-Methods").find("PUT"), std::string::npos);
   EXPECT_EQ(machine.ask("OPTIONS", "/v1/caches/a").status, 405);
+}
+
+// A cache that was replaced ends in a turn of its own, which a service that ends has to wait for.
+TEST(Services, EndAfterWhatTheyHaveBegun) {
+  for (int i = 0; i < 50; ++i) {
+    Machine machine;
+    ASSERT_EQ(machine.ask("PUT", "/v1/caches/c", R"({"dimension": 2})").status, 201U);
+    const Reply file = machine.ask("GET", "/v1/caches/c/snapshot");
+    for (int j = 0; j < 3; ++j) {
+      ASSERT_EQ(machine.ask("PUT", "/v1/caches/c/snapshot", file.body, kBinary).status, 204U);
+    }
+    machine.app.reset();
+    machine.service.reset();
+    // A change that came after the end would have been told to nobody.
+    machine.start();
+    EXPECT_EQ(machine.ask("GET", "/v1/caches/c").status, 200U);
+  }
+}
+
+TEST(Turns, EndWithATaskThatThrows) {
+  Pool pool(1);
+  Turns turns(pool);
+  EXPECT_THROW(turns.write(true, [] { throw std::bad_alloc(); }), std::bad_alloc);
+  turns.write(false, [] { throw std::bad_alloc(); });
+  std::promise<void> done;
+  turns.write(false, [&] { done.set_value(); });
+  ASSERT_EQ(done.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST(Lists, PassOverTheCachesOfOthers) {
+  AppOptions options;
+  options.tokens = Tokens::parse("admin aaaaaaaaaaaaaaaa\nread rrrrrrrrrrrrrrrr b*");
+  Machine machine({}, options);
+  const auto as = [&](const std::string& token) {
+    return Headers{{"authorization", "Bearer " + token}};
+  };
+  for (const char* name : {"a1", "a2", "a3", "b1", "c1", "c2", "c3", "c4", "b2", "b3"}) {
+    ASSERT_EQ(machine
+                  .ask("PUT", std::string("/v1/caches/") + name, R"({"dimension": 2})",
+                       as("aaaaaaaaaaaaaaaa"))
+                  .status,
+              201U);
+  }
+  const auto names = [&](const std::string& query) {
+    const auto answer = machine.ask("GET", "/v1/caches" + query, "", as("rrrrrrrrrrrrrrrr")).json();
+    std::string found;
+    for (const auto& one : answer["caches"]) found += one["name"].get<std::string>() + " ";
+    return found + (answer["next"].is_null() ? "" : "next " + answer["next"].get<std::string>());
+  };
+  EXPECT_EQ(names("?limit=1"), "b1 next b1");
+  EXPECT_EQ(names("?limit=2"), "b1 b2 next b2");
+  EXPECT_EQ(names("?limit=1&after=b2"), "b3 ");
+  EXPECT_EQ(names("?limit=3"), "b1 b2 b3 ");
 }
 
 TEST(Limits, HoldForRatesMemoryAndNumbers) {
