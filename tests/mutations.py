@@ -30,7 +30,7 @@ MUTATIONS = [
      "std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -",
      "static_cast<double>(similarity) -", "codes"),
     ("the score's rounding raises the bound", "core/src/codes.cc",
-     "0.5 * static_cast<double>(margin);", "-20.0 * static_cast<double>(margin);", "codes"),
+     "0.5 * static_cast<double>(margin) - kUnitError;", "-20.0 * static_cast<double>(margin) - kUnitError;", "codes"),
     ("a key that moves keeps its code", "core/src/slots.cc",
      "if (r < codes_.rows()) codes_.set(r, key);", "", "codes"),
     ("codes stay where they are when rows move up", "core/src/slots.cc",

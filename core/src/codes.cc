@@ -265,16 +265,17 @@ bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
       std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -
       0.5 * static_cast<double>(margin) - kUnitError;
   if (!(least > -0.5)) return false;
-    // Two rotations, and the roundings of a cosine and its bound.
 #if !DPCACHE_NIBBLES
   // The angles of all rows to their codes are small and much the same: one bound serves them all.
   Bounds::Angle sum;
   if (!bound(query.short_code, least, byte_rows_, sum)) return false;
   const auto sine = static_cast<float>(byte_rows_.most_sine);
+  // The roundings of a cosine and its bound.
   constexpr auto kSlack = static_cast<float>(16.0 * kRounding);
   out.least = sum.cosine * std::sqrt(1.0F - sine * sine) - sum.sine * sine - kSlack;
   return true;
 #else
+  // Two rotations, and the roundings of a cosine and its bound.
   out.slack = static_cast<float>(2.0 * rotation_.error() + 16.0 * kRounding);
   return bound(query.byte_code, least, nibble_rows_, out.first) &&
          bound(query.short_code, least, byte_rows_, out.second);

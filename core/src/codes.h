@@ -8,11 +8,11 @@
 //
 // There are two codes of each key, after one rotation: four bits, in blocks of 64 rows where a
 // vector instruction takes 16 rows at a time, and eight bits, a row at a time, for the few that the
-// first could not tell from the best. WebAssembly has only the second.
+// first could not tell from the best. WebAssembly has only the second, without the rotation.
 //
 // Rounding: everything that is computed of a code is exact but for the angle, which is rounded up,
-// the rotation, whose error is an angle (rotation.h), and a few float operations on cosines; see
-// slack().
+// the rotation, whose error is an angle (rotation.h), and a few float operations on cosines: the
+// slack of Bounds.
 #ifndef DPCACHE_SRC_CODES_H_
 #define DPCACHE_SRC_CODES_H_
 
@@ -130,8 +130,8 @@ class KeyCodes {
   std::vector<std::int16_t> shorts_;  // the writer's own room
 #if DPCACHE_NIBBLES
   // Of each block, for each 4 components, two lines of 64 bytes: in the lower nibbles rows 0 to 15,
-  // in the upper ones 16 to 31, four bytes a row; then rows 32 to 63. A nibble n stands for n
-  // - 7.5.
+  // in the upper ones 16 to 31, four bytes a row; then rows 32 to 63. A nibble n
+  // stands for n - 7.5.
   std::vector<std::uint8_t, AlignedAllocator<std::uint8_t>> nibbles_;
   Rows nibble_rows_;
   struct NibblePlace;

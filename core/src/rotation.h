@@ -22,7 +22,6 @@ class Rotation {
   // Each step that rounds changes each component by at most 2^-24 of itself, and so the vector by
   // at most 2^-24 of its length.
   double error() const noexcept;
-  std::size_t bytes() const noexcept { return signs_.capacity() * sizeof(std::uint32_t); }
 
  private:
   std::size_t length_;
