@@ -7,6 +7,8 @@
 #include "decide.h"
 #include "event_bytes.h"
 #include "kernels.h"
+#include "search.h"
+#include "search_batch.h"
 #include "state.h"
 #include "validate.h"
 
@@ -88,17 +90,23 @@ void prepare_some(CacheState& state) {
   state.slots.prepare(std::max(kLeast, state.slots.rows() / 256));
 }
 
-// One item that was checked. Decides before anything changes: a merge needs no room, and where
-// there is none for a slot nothing has happened.
-Result<Decision> observe_checked(CacheState& state, const Item& item) {
-  kernels::normalise(item.key, state.unit_key);
+// One item that was checked, and its key, normalised, in state.unit_key. find() tells the nearest
+// slot. Decides before anything changes: a merge needs no room, and where there is none for a slot
+// nothing has happened.
+template <class Find>
+Result<Decision> observe_checked(CacheState& state, const Item& item, Find find) {
   Event event;
   event.kind = EventKind::observe;
   event.time = item.time;
   event.item = item;
   event.item.key = std::span(state.unit_key).first(item.key.size());
-  event.decision =
-      decide(state.config, state.slots, state.budget, state.counters.next_id, state.unit_key, item);
+  const std::size_t owner = owner_of(state.slots, item);
+  const Compared compared =
+      owner == kNoRow
+          ? Compared{find(), false}
+          : Compared{{owner, similarity(state.slots, state.unit_key.data(), owner)}, true};
+  event.decision = decide(state.config, state.slots, state.budget, state.counters.next_id,
+                          state.unit_key, compared);
   if (!make_room(state, event)) return no_room();
 
   expire(state, item.time);
@@ -107,6 +115,31 @@ Result<Decision> observe_checked(CacheState& state, const Item& item) {
   state.publish(event);
   prepare_some(state);
   return std::move(event.decision);
+}
+
+Result<Decision> observe_one(CacheState& state, const Item& item) {
+  kernels::normalise(item.key, state.unit_key);
+  return observe_checked(state, item,
+                         [&] { return nearest(state.slots, state.unit_key.data(), item.time); });
+}
+
+// Items that were checked and for which there is room, searched as a batch: the decisions are those
+// of observe_one(), for a search finds the nearest of the slots as they are then.
+void observe_together(CacheState& state, std::span<const Item> items, AlignedFloats& keys,
+                      Batch& batch, std::vector<Decision>& decisions) {
+  const std::size_t stride = state.slots.stride();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    kernels::normalise(items[i].key, std::span(keys).subspan(i * stride, stride));
+  }
+  batch.take(state.slots, keys.data(), items.size());
+  batch.look();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto key = std::span(keys).subspan(i * stride, stride);
+    std::copy(key.begin(), key.end(), state.unit_key.begin());
+    decisions.push_back(*observe_checked(state, items[i], [&] {
+      return batch.nearest(i, {items[i].time, kNoRow});
+    }));
+  }
 }
 
 }  // namespace
@@ -126,7 +159,7 @@ Cache::~Cache() = default;
 Result<Decision> Cache::observe(const Item& item) {
   if (Status status = check_item(state_->config, item); !status) return status;
   if (!can_count(*state_, kEventsAnItem)) return no_number();
-  return observe_checked(*state_, item);
+  return observe_one(*state_, item);
 }
 
 BatchResult Cache::observe_batch(std::span<const Item> items) {
@@ -151,7 +184,17 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
   }
   if (!result.errors.empty()) return result;
   result.decisions.reserve(items.size());
-  for (const Item& item : items) result.decisions.push_back(*observe_checked(*state_, item));
+  const std::size_t most = std::min(Batch::most(state_->slots), items.size());
+  if (most > 1 && room_for(most * state_->slots.stride() * sizeof(float))) {
+    AlignedFloats keys(most * state_->slots.stride());
+    Batch batch;
+    for (; !items.empty(); items = items.subspan(std::min(most, items.size()))) {
+      observe_together(*state_, items.first(std::min(most, items.size())), keys, batch,
+                       result.decisions);
+    }
+    return result;
+  }
+  for (const Item& item : items) result.decisions.push_back(*observe_one(*state_, item));
   return result;
 }
 

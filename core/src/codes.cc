@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "kernels.h"
 
@@ -210,19 +211,20 @@ bool KeyCodes::encode(const float* key, QueryCodes& query) const {
   query.bytes.resize(length_);
   if (!encode_to(most / kByteMost, kByteMost, query.byte_code)) return false;
   narrow(query.shorts, query.bytes.data());
+  query.byte_total = std::accumulate(query.bytes.begin(), query.bytes.end(), 0);
 #endif
   // The product of the codes' lengths, and so every sum on the way to their product, is below 2^31.
   const float longest = 0x1p30F / (kByteMost * std::sqrt(static_cast<float>(length_)));
   return encode_to(std::max(most / kShortMost, 1.0F / longest), kShortMost, query.short_code);
 }
 
-std::size_t KeyCodes::likeliest(const float* cosines) const noexcept {
+std::size_t KeyCodes::likeliest(const float* cosines, std::size_t rows) const noexcept {
 #if DPCACHE_NIBBLES
-  const std::size_t best = kernels::largest(cosines, padded_rows());
-  return best < rows_ ? best : 0;
+  const std::size_t best = kernels::largest(cosines, blocks_of(rows) * kernels::kBlockRows);
+  return best < rows ? best : 0;
 #else
   std::size_t best = 0;
-  for (std::size_t r = 1; r < rows_; ++r) {
+  for (std::size_t r = 1; r < rows; ++r) {
     if (cosines[r] > cosines[best]) best = r;
   }
   return best;
@@ -233,14 +235,23 @@ std::size_t KeyCodes::padded_rows() const noexcept {
   return blocks_of(rows_) * kernels::kBlockRows;
 }
 
-void KeyCodes::cosines(const QueryCodes& query, float* out) const noexcept {
+void KeyCodes::cosines(std::span<const Look> looks) const noexcept {
 #if !DPCACHE_NIBBLES
-  kernels::byte_cosines(query.shorts.data(), length_, query.short_code.inverse, bytes_.data(),
-                        padded_rows(), byte_rows_.inverse.data(), out);
+  for (const Look& look : looks) {
+    kernels::byte_cosines(look.query->shorts.data(), length_, look.query->short_code.inverse,
+                          bytes_.data(), padded_rows(), byte_rows_.inverse.data(), look.cosines);
+  }
 #else
-  kernels::nibble_cosines(query.bytes.data(), length_, query.byte_code.inverse, nibbles_.data(),
-                          blocks_of(rows_), nibble_rows_.inverse.data(), out);
-  std::fill(out + rows_, out + padded_rows(), -2.0F);
+  std::array<kernels::ByteQuery, kMostLooks> queries;
+  std::size_t count = 0;
+  for (const auto& [query, cosines] : looks) {
+    queries[count++] = {query->bytes.data(), query->byte_total, query->byte_code.inverse, cosines};
+  }
+  kernels::nibble_cosines(std::span(queries).first(count), length_, nibbles_.data(),
+                          blocks_of(rows_), nibble_rows_.inverse.data());
+  for (const Look& look : looks) {
+    std::fill(look.cosines + rows_, look.cosines + padded_rows(), -2.0F);
+  }
 #endif
 }
 

@@ -47,6 +47,7 @@ struct QueryCodes {
 #if DPCACHE_NIBBLES
   Code byte_code;  // for codes of four bits
   std::vector<std::int8_t> bytes;
+  std::int32_t byte_total = 0;
   AlignedFloats rotated;
   AlignedFloats room;
 #endif
@@ -71,12 +72,17 @@ class KeyCodes {
   // Fills `query`. False: its codes would tell nothing.
   bool encode(const float* key, QueryCodes& query) const;
 
-  // The first look at a query: the cosines of its code with all rows' codes. `out` has room for
-  // padded_rows() of them.
+  // The first look at a query: the cosines of its code with all rows' codes.
+  struct Look {
+    const QueryCodes* query;
+    float* cosines;  // room for padded_rows() of them
+  };
   std::size_t padded_rows() const noexcept;
-  void cosines(const QueryCodes& query, float* out) const noexcept;
-  // The row of the largest cosine.
-  std::size_t likeliest(const float* cosines) const noexcept;
+  // At most kMostLooks, which read the codes once for all.
+  static constexpr std::size_t kMostLooks = 48;
+  void cosines(std::span<const Look> looks) const noexcept;
+  // Of the first `rows` rows, that of the largest cosine.
+  std::size_t likeliest(const float* cosines, std::size_t rows) const noexcept;
 
   // What rules rows out.
   struct Bounds {

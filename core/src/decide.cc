@@ -18,19 +18,20 @@ bool goes_first(const Slots& slots, std::size_t a, std::size_t b) noexcept {
 
 }  // namespace
 
+std::size_t owner_of(const Slots& slots, const Item& item) {
+  const std::size_t owner = item.exact_key ? slots.find_exact(*item.exact_key) : kNoRow;
+  return owner == kNoRow || slots.alive(owner, item.time) ? owner : kNoRow;
+}
+
 Decision decide(const Config& config, const Slots& slots, const Budget& budget, SlotId next_id,
-                std::span<const float> key, const Item& item) {
+                std::span<const float> key, Compared compared) {
   Decision decision;
   decision.threshold = threshold(config);
-
-  std::size_t owner = item.exact_key ? slots.find_exact(*item.exact_key) : kNoRow;
-  if (owner != kNoRow && !slots.alive(owner, item.time)) owner = kNoRow;
-  const Nearest found = owner != kNoRow ? Nearest{owner, similarity(slots, key.data(), owner)}
-                                        : nearest(slots, key.data(), item.time);
+  const Nearest& found = compared.slot;
   const bool first = found.row == kNoRow;
   decision.similarity = found.similarity;
   decision.novelty = 1.0F - found.similarity;  // an empty cache: similarity 0, novelty 1
-  const bool novel = first || (owner == kNoRow && decision.novelty > decision.threshold);
+  const bool novel = first || (!compared.is_owner && decision.novelty > decision.threshold);
 
   decision.action = novel ? Action::allocate : Action::merge;
   decision.slot = novel ? next_id : slots.row(found.row).id;

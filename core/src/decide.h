@@ -11,15 +11,24 @@
 #include "budget.h"
 #include "dpcache/config.h"
 #include "dpcache/event.h"
+#include "search.h"
 #include "slots.h"
 
 namespace dpcache {
 
+// The slot that keeps the item's exact key, if there is one that has not expired by item.time.
+std::size_t owner_of(const Slots& slots, const Item& item);  // row, or kNoRow
+
+// What an item is compared with: the owner of its exact key, or else the nearest slot.
+struct Compared {
+  Nearest slot;
+  bool is_owner = false;
+};
+
 // Allocate or merge, by the exact key, or else by the novelty [eq. 1, 2], and the budget that
-// follows [eq. 4, 5]. `key` is padded and of unit length. Slots that have expired by item.time do
-// not count. Without the lists of what goes.
+// follows [eq. 4, 5]. `key` is padded and of unit length. Without the lists of what goes.
 Decision decide(const Config& config, const Slots& slots, const Budget& budget, SlotId next_id,
-                std::span<const float> key, const Item& item);
+                std::span<const float> key, Compared compared);
 
 // The slots that have expired by `time`, ascending.
 std::vector<SlotId> decide_expiry(const Slots& slots, std::int64_t time);

@@ -261,29 +261,36 @@ void ByteCosinesAt(const int16_t* query, size_t length, float scale, const int8_
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSE2 || !HWY_ARCH_X86
 
 // Plain loops, for sets without products of bytes.
-void NibbleCosines(const int8_t* query, size_t length, float scale, const uint8_t* codes,
-                   size_t blocks, const float* inverse, float* out) {
-  int32_t bias = 0;
-  for (size_t i = 0; i < length; ++i) bias += 15 * query[i];
-  for (size_t block = 0; block < blocks; ++block, codes += length * kBlockRows / 2) {
-    for (size_t half = 0; half < 2; ++half) {
-      int32_t low[kLanes] = {};
-      int32_t high[kLanes] = {};
-      for (size_t i = 0; i < length; i += 4) {
-        const uint8_t* bytes = codes + (i / 4 * 2 + half) * kLanes * 4;
-        for (size_t lane = 0; lane < kLanes; ++lane) {
-          for (size_t j = 0; j < 4; ++j) {
-            const uint8_t byte = bytes[lane * 4 + j];
-            low[lane] += (byte & 15) * query[i + j];
-            high[lane] += (byte >> 4) * query[i + j];
-          }
+void NibbleBlock(const ByteQuery& query, size_t length, const uint8_t* codes, const float* inverse,
+                 size_t first) {
+  for (size_t half = 0; half < 2; ++half) {
+    int32_t low[kLanes] = {};
+    int32_t high[kLanes] = {};
+    for (size_t i = 0; i < length; i += 4) {
+      const uint8_t* bytes = codes + (i / 4 * 2 + half) * kLanes * 4;
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        for (size_t j = 0; j < 4; ++j) {
+          const uint8_t byte = bytes[lane * 4 + j];
+          low[lane] += (byte & 15) * query.code[i + j];
+          high[lane] += (byte >> 4) * query.code[i + j];
         }
       }
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        const size_t r = block * kBlockRows + half * 2 * kLanes + lane;
-        out[r] = static_cast<float>(2 * low[lane] - bias) * (inverse[r] * scale);
-        out[r + kLanes] = static_cast<float>(2 * high[lane] - bias) * (inverse[r + kLanes] * scale);
-      }
+    }
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const size_t r = first + half * 2 * kLanes + lane;
+      query.out[r] =
+          static_cast<float>(2 * low[lane] - 15 * query.total) * (inverse[r] * query.scale);
+      query.out[r + kLanes] = static_cast<float>(2 * high[lane] - 15 * query.total) *
+                              (inverse[r + kLanes] * query.scale);
+    }
+  }
+}
+
+void NibbleCosines(const ByteQuery* queries, size_t count, size_t length, const uint8_t* codes,
+                   size_t blocks, const float* inverse) {
+  for (size_t block = 0; block < blocks; ++block, codes += length * kBlockRows / 2) {
+    for (size_t q = 0; q < count; ++q) {
+      NibbleBlock(queries[q], length, codes, inverse, block * kBlockRows);
     }
   }
 }
@@ -308,18 +315,84 @@ HWY_INLINE void Finish(hn::Vec<I32> sum, hn::Vec<I32> bias, hn::Vec<F32> scale,
 
 #if HWY_TARGET <= HWY_AVX3_DL
 
-// Four products of bytes to a lane, added by one instruction: of whole bytes, which are 16 times
-// the upper nibble and the lower one, and of the lower ones.
+// The sums of kQueries queries with the rows of one block. All stay in registers: g++ 12 keeps them
+// in memory if it meets a loop over them, which is why they nest.
+template <size_t kQueries>
 struct Sums {
-  hn::Vec<I32> low;
-  hn::Vec<I32> whole;
+  Sums<kQueries - 1> others;
+  const int8_t* code;
+  // Four products of bytes to a lane, added by one instruction: of whole bytes, which are 16 times
+  // the upper nibble and the lower one, and of the lower ones.
+  hn::Vec<I32> low_a, whole_a, low_b, whole_b;
 
-  HWY_INLINE void Add(hn::Vec<U8> bytes, hn::Vec<U8> mask, hn::Vec<I8> query) {
-    low = hn::SumOfMulQuadAccumulate(I32(), hn::And(bytes, mask), query, low);
-    whole = hn::SumOfMulQuadAccumulate(I32(), bytes, query, whole);
+  HWY_INLINE void Clear(const ByteQuery* queries) {
+    others.Clear(queries);
+    code = queries[kQueries - 1].code;
+    low_a = whole_a = low_b = whole_b = hn::Zero(I32());
   }
-  HWY_INLINE hn::Vec<I32> High() const { return hn::ShiftRight<4>(hn::Sub(whole, low)); }
+  HWY_INLINE void Add(hn::Vec<U8> bytes_a, hn::Vec<U8> nibbles_a, hn::Vec<U8> bytes_b,
+                      hn::Vec<U8> nibbles_b, size_t i) {
+    others.Add(bytes_a, nibbles_a, bytes_b, nibbles_b, i);
+    const auto four = Spread(code + i);
+    low_a = hn::SumOfMulQuadAccumulate(I32(), nibbles_a, four, low_a);
+    whole_a = hn::SumOfMulQuadAccumulate(I32(), bytes_a, four, whole_a);
+    low_b = hn::SumOfMulQuadAccumulate(I32(), nibbles_b, four, low_b);
+    whole_b = hn::SumOfMulQuadAccumulate(I32(), bytes_b, four, whole_b);
+  }
+  HWY_INLINE void Store(const ByteQuery* queries, const float* inverse, size_t first) const {
+    others.Store(queries, inverse, first);
+    const ByteQuery& query = queries[kQueries - 1];
+    const auto bias = hn::Set(I32(), 15 * query.total);
+    const auto scale = hn::Set(F32(), query.scale);
+    float* out = query.out + first;
+    Finish(low_a, bias, scale, inverse, out);
+    Finish(hn::ShiftRight<4>(hn::Sub(whole_a, low_a)), bias, scale, inverse + kLanes, out + kLanes);
+    Finish(low_b, bias, scale, inverse + 2 * kLanes, out + 2 * kLanes);
+    Finish(hn::ShiftRight<4>(hn::Sub(whole_b, low_b)), bias, scale, inverse + 3 * kLanes,
+           out + 3 * kLanes);
+  }
 };
+template <>
+struct Sums<0> {
+  HWY_INLINE void Clear(const ByteQuery*) {}
+  HWY_INLINE void Add(hn::Vec<U8>, hn::Vec<U8>, hn::Vec<U8>, hn::Vec<U8>, size_t) {}
+  HWY_INLINE void Store(const ByteQuery*, const float*, size_t) const {}
+};
+
+template <size_t kQueries>
+HWY_NOINLINE void NibbleTile(const ByteQuery* queries, size_t length,
+                             const uint8_t* HWY_RESTRICT codes, const float* inverse,
+                             size_t first) {
+  const U8 d8;
+  constexpr size_t kBytes = hn::MaxLanes(U8());
+  static_assert(kBytes == kBlockRows);
+  const auto mask = hn::Set(d8, 15);
+  Sums<kQueries> sums;
+  sums.Clear(queries);
+  size_t i = 0;
+  do {
+    const auto a = hn::LoadU(d8, codes);
+    const auto b = hn::LoadU(d8, codes + kBytes);
+    sums.Add(a, hn::And(a, mask), b, hn::And(b, mask), i);
+    codes += 2 * kBytes;
+    i += 4;
+  } while (i != length);
+  sums.Store(queries, inverse, first);
+}
+
+void NibbleCosines(const ByteQuery* queries, size_t count, size_t length, const uint8_t* codes,
+                   size_t blocks, const float* inverse) {
+  for (size_t block = 0; block < blocks; ++block) {
+    const size_t first = block * kBlockRows;
+    size_t q = 0;
+    for (; q + 6 <= count; q += 6)
+      NibbleTile<6>(queries + q, length, codes, inverse + first, first);
+    for (; q + 3 <= count; q += 3)
+      NibbleTile<3>(queries + q, length, codes, inverse + first, first);
+    for (; q < count; ++q) NibbleTile<1>(queries + q, length, codes, inverse + first, first);
+    codes += length * kBlockRows / 2;
+  }
+}
 
 #else
 
@@ -335,15 +408,12 @@ struct Sums {
     low = hn::Add(low, hn::WidenMulPairwiseAdd(I32(), a, one));
     high = hn::Add(high, hn::WidenMulPairwiseAdd(I32(), b, one));
   }
-  HWY_INLINE hn::Vec<I32> High() const { return high; }
 };
 
-#endif
-
 // Two vectors of each group, from one place in it on.
-HWY_INLINE void NibbleBlock(const int8_t* HWY_RESTRICT query, size_t length,
-                            const uint8_t* HWY_RESTRICT codes, hn::Vec<I32> bias,
-                            hn::Vec<F32> scale, const float* inverse, float* out) {
+HWY_INLINE void NibblePart(const int8_t* HWY_RESTRICT query, size_t length,
+                           const uint8_t* HWY_RESTRICT codes, hn::Vec<I32> bias, hn::Vec<F32> scale,
+                           const float* inverse, float* out) {
   const U8 d8;
   constexpr size_t kBytes = hn::MaxLanes(U8());
   constexpr size_t kGroup = kBlockRows * 2;
@@ -359,30 +429,31 @@ HWY_INLINE void NibbleBlock(const int8_t* HWY_RESTRICT query, size_t length,
   // The upper nibbles of 64 bytes are the 16 rows behind those of the lower ones.
   constexpr size_t kNext = kBytes == 64 ? 2 * kLanes : kRows;
   Finish(a.low, bias, scale, inverse, out);
-  Finish(a.High(), bias, scale, inverse + kLanes, out + kLanes);
+  Finish(a.high, bias, scale, inverse + kLanes, out + kLanes);
   Finish(b.low, bias, scale, inverse + kNext, out + kNext);
-  Finish(b.High(), bias, scale, inverse + kNext + kLanes, out + kNext + kLanes);
+  Finish(b.high, bias, scale, inverse + kNext + kLanes, out + kNext + kLanes);
 }
 
-void NibbleCosines(const int8_t* HWY_RESTRICT query, size_t length, float scale,
-                   const uint8_t* HWY_RESTRICT codes, size_t blocks,
-                   const float* HWY_RESTRICT inverse, float* HWY_RESTRICT out) {
+void NibbleCosines(const ByteQuery* queries, size_t count, size_t length, const uint8_t* codes,
+                   size_t blocks, const float* inverse) {
   constexpr size_t kBytes = hn::MaxLanes(U8());
-  int32_t total = 0;
-  for (size_t i = 0; i < length; ++i) total += query[i];
-  const auto bias = hn::Set(I32(), 15 * total);
-  const auto by = hn::Set(F32(), scale);
   for (size_t block = 0; block < blocks; ++block) {
-    // Shorter vectors go over the block several times; it stays in the first cache level.
-    for (size_t at = 0; at < kBlockRows * 2; at += 2 * kBytes) {
-      const size_t row = at / (4 * kLanes) * 2 * kLanes + at % (4 * kLanes) / 4;
-      NibbleBlock(query, length, codes + at, bias, by, inverse + row, out + row);
+    for (size_t q = 0; q < count; ++q) {
+      const ByteQuery& query = queries[q];
+      const auto bias = hn::Set(I32(), 15 * query.total);
+      const auto scale = hn::Set(F32(), query.scale);
+      // Shorter vectors go over the block several times; it stays in the first cache level.
+      for (size_t at = 0; at < kBlockRows * 2; at += 2 * kBytes) {
+        const size_t row =
+            block * kBlockRows + at / (4 * kLanes) * 2 * kLanes + at % (4 * kLanes) / 4;
+        NibblePart(query.code, length, codes + at, bias, scale, inverse + row, query.out + row);
+      }
     }
     codes += length * kBlockRows / 2;
-    inverse += kBlockRows;
-    out += kBlockRows;
   }
 }
+
+#endif
 
 #endif
 
@@ -411,10 +482,10 @@ void mix(const std::uint32_t* signs, std::size_t length, std::size_t block, floa
 Quantised quantise(const float* x, std::size_t length, float step, std::uint8_t* nibbles) noexcept {
   return HWY_DYNAMIC_DISPATCH(QuantiseNibbles)(x, length, step, nibbles);
 }
-void nibble_cosines(const std::int8_t* query, std::size_t length, float scale,
-                    const std::uint8_t* codes, std::size_t blocks, const float* inverse,
-                    float* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(NibbleCosines)(query, length, scale, codes, blocks, inverse, out);
+void nibble_cosines(std::span<const ByteQuery> queries, std::size_t length,
+                    const std::uint8_t* codes, std::size_t blocks, const float* inverse) noexcept {
+  HWY_DYNAMIC_DISPATCH(NibbleCosines)
+  (queries.data(), queries.size(), length, codes, blocks, inverse);
 }
 void byte_cosines_at(const std::int16_t* query, std::size_t length, float scale,
                      const std::int8_t* codes, const std::uint32_t* rows, std::size_t count,

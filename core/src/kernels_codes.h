@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 // WebAssembly has no products of bytes, and waits for each byte of its own.
 #if defined(__EMSCRIPTEN__)
@@ -34,12 +35,17 @@ Quantised quantise(const float* x, std::size_t length, float step, float most,
 // Writes numbers n from 0 to 15 for the odd multiples 2n - 15 of half a step, which are the codes.
 Quantised quantise(const float* x, std::size_t length, float step, std::uint8_t* nibbles) noexcept;
 
-// The cosines of a query's code with the codes of four bits of `blocks` blocks; out[r] for each
-// row. `query`: `length` bytes. The layout of a block stands in codes.h.
-// `scale`: 1 / the length of the query's code.
-void nibble_cosines(const std::int8_t* query, std::size_t length, float scale,
-                    const std::uint8_t* codes, std::size_t blocks, const float* inverse,
-                    float* out) noexcept;
+// A query's code of bytes, and where its cosines go.
+struct ByteQuery {
+  const std::int8_t* code;
+  std::int32_t total;  // sum of its numbers
+  float scale;         // 1 / its length
+  float* out;          // out[r] for each row
+};
+// The cosines of the codes of some queries with the codes of four bits of `blocks` blocks, which
+// are read once for all. `length` of all codes; the layout of a block stands in codes.h.
+void nibble_cosines(std::span<const ByteQuery> queries, std::size_t length,
+                    const std::uint8_t* codes, std::size_t blocks, const float* inverse) noexcept;
 
 // The cosines of a query of 16 bits with `count` rows of bytes.
 void byte_cosines(const std::int16_t* query, std::size_t length, float scale,

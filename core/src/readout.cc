@@ -5,6 +5,7 @@
 #include "dpcache/cache.h"
 #include "kernels.h"
 #include "search.h"
+#include "search_batch.h"
 #include "state.h"
 #include "validate.h"
 
@@ -119,15 +120,25 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
   }
   std::vector<std::vector<Match>> results;
   results.reserve(queries.size() / dimension);
-  AlignedFloats key(slots.stride());
-  std::vector<Nearest> all;
-  for (std::size_t i = 0; i < queries.size(); i += dimension) {
-    kernels::normalise(queries.subspan(i, dimension), key);
-    similarities(slots, key.data(), time_of(options), all);
-    keep_top(all, options.k);
-    std::vector<Match>& matches = results.emplace_back();
-    matches.reserve(all.size());
-    for (const Nearest& one : all) matches.push_back({slots.row(one.row).id, one.similarity});
+  const std::size_t most =
+      std::min(Batch::most(slots), std::max<std::size_t>(queries.size() / dimension, 1));
+  AlignedFloats keys(most * slots.stride());
+  Batch batch;
+  std::vector<Nearest> found;
+  for (; !queries.empty(); queries = queries.subspan(std::min(queries.size(), most * dimension))) {
+    const std::size_t count = std::min(most, queries.size() / dimension);
+    for (std::size_t i = 0; i < count; ++i) {
+      kernels::normalise(queries.subspan(i * dimension, dimension),
+                         std::span(keys).subspan(i * slots.stride(), slots.stride()));
+    }
+    batch.take(slots, keys.data(), count);
+    if (Batch::kTopByCodes) batch.look();
+    for (std::size_t i = 0; i < count; ++i) {
+      batch.top(i, time_of(options), options.k, found);
+      std::vector<Match>& matches = results.emplace_back();
+      matches.reserve(found.size());
+      for (const Nearest& one : found) matches.push_back({slots.row(one.row).id, one.similarity});
+    }
   }
   return results;
 }

@@ -1,41 +1,20 @@
 // Search by codes where there are any, and by a pass over the other keys.
 #include "search.h"
 
-#include <algorithm>
-#include <array>
-
 #include "kernels.h"
 #include "order.h"
-#include "search_codes.h"
+#include "search_batch.h"
+#include "search_scan.h"
 
 namespace dpcache {
 
 namespace {
 
-// Rows scored at a time; the scores stay in the first cache level.
-constexpr std::size_t kBlock = 256;
-
-// Calls visit(row, similarity) for every row from `first` on, in order.
-template <class Visit>
-void scan(const Slots& slots, const float* query, std::size_t first, Visit visit) {
-  std::array<float, kBlock> scores;
-  const float margin = slots.margin();
-  for (std::size_t begin = first; begin < slots.rows(); begin += kBlock) {
-    const std::size_t count = std::min(kBlock, slots.rows() - begin);
-    kernels::dots(query, slots.keys() + begin * slots.stride(), slots.stride(), count,
-                  scores.data());
-    for (std::size_t i = 0; i < count; ++i) visit(begin + i, snap(scores[i], margin));
-  }
-}
-
 Nearest find_nearest(const Slots& slots, const float* query, Counted counted) {
-  Nearest best;
-  best.similarity = -2.0F;
-  const std::size_t begin = search_codes(slots, query, counted, best);
-  scan(slots, query, begin, [&](std::size_t r, float s) {
-    if (s > best.similarity && counted.counts(slots, r)) best = {r, s};
-  });
-  return best.row == kNoRow ? Nearest{} : best;
+  thread_local Batch one;  // kept, so that a search allocates nothing
+  one.take(slots, query, 1);
+  one.look();
+  return one.nearest(0, counted);
 }
 
 }  // namespace

@@ -1,79 +1,188 @@
-// The likeliest row is scored first; then all whose codes do not rule out that they are as near.
+// The likeliest rows are scored first; then all whose codes do not rule out that they are as near.
 #include "search_codes.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <span>
+#include <utility>
 
-#include "codes.h"
+#include "order.h"
 
 namespace dpcache {
 
 namespace {
 
-// Kept by each thread, so that a search allocates nothing.
-struct Room {
-  QueryCodes query;
-  AlignedFloats cosines;
+constexpr float kNone = -2.0F;  // below every cosine
+
+bool is_nearer(const Nearest& a, const Nearest& b) noexcept {
+  return a.similarity != b.similarity ? a.similarity > b.similarity : a.row < b.row;
+}
+
+// The nearest so far.
+struct One {
+  Nearest nearest;
+
+  float least() const noexcept { return nearest.similarity; }
+  // True: others must be nearer than before to matter.
+  bool offer(const Nearest& found) noexcept {
+    if (!is_nearer(found, nearest)) return false;
+    return std::exchange(nearest, found).similarity < found.similarity;
+  }
 };
 
-bool make_room(Room& room, std::size_t rows) {
-  if (room.cosines.size() >= rows) return true;
-  const std::size_t wanted = rows + rows / 8;
-  if (!room_for(wanted * sizeof(float))) return false;
-  room.cosines = AlignedFloats(wanted);
+// Scores the likeliest row. False: none of the likeliest counts: it is the query's own row, or has
+// expired.
+bool begin(const Slots& slots, const Looked& query, Counted counted, One& best) {
+  constexpr unsigned kTries = 8;
+  for (unsigned tries = 0; tries < kTries; ++tries) {
+    const std::size_t r = slots.codes().likeliest(query.cosines, query.rows);
+    query.cosines[r] = kNone;
+    if (!counted.counts(slots, r)) continue;
+    best.nearest = {r, similarity(slots, query.key, r)};
+    return true;
+  }
+  return false;
+}
+
+#if DPCACHE_NIBBLES
+
+// The k nearest so far: a heap, the last of them on top.
+struct Several {
+  std::vector<Nearest>& heap;
+
+  float least() const noexcept { return heap.front().similarity; }
+  bool offer(const Nearest& found) noexcept {
+    if (!is_nearer(found, heap.front())) return false;
+    const float before = least();
+    heap.front() = found;
+    sift_down(heap, 0, heap.size(), is_nearer);
+    return least() > before;
+  }
+};
+
+// Scores the k likeliest rows. False: not so many count.
+bool begin(const Slots& slots, const Looked& query, Counted counted, std::size_t k, Several& best) {
+  std::vector<Nearest>& heap = best.heap;
+  heap.clear();
+  for (std::size_t r = 0; r < query.rows; ++r) {
+    const float cosine = query.cosines[r];
+    if (heap.size() == k && !(cosine > heap.front().similarity)) continue;
+    if (!counted.counts(slots, r)) continue;
+    if (heap.size() < k) {
+      heap.push_back({r, cosine});
+      if (heap.size() == k) std::make_heap(heap.begin(), heap.end(), is_nearer);
+    } else {
+      heap.front() = {r, cosine};
+      sift_down(heap, 0, k, is_nearer);
+    }
+  }
+  if (heap.size() < k) return false;
+  for (Nearest& one : heap) {
+    query.cosines[one.row] = kNone;
+    one.similarity = similarity(slots, query.key, one.row);
+  }
+  std::make_heap(heap.begin(), heap.end(), is_nearer);
   return true;
 }
 
-}  // namespace
+#endif
 
-std::size_t search_codes(const Slots& slots, const float* query, Counted counted, Nearest& best) {
-  const KeyCodes& codes = slots.codes();
-  if (codes.rows() == 0) return 0;
-  thread_local Room room;
-  const std::size_t rows = codes.padded_rows();
-  if (!make_room(room, rows) || !codes.encode(query, room.query)) return 0;
-  codes.cosines(room.query, room.cosines.data());
-  // The likeliest may not count: it is the query's own row, or has expired.
-  std::size_t guess = 0;
-  for (unsigned tries = 0;; ++tries) {
-    guess = codes.likeliest(room.cosines.data());
-    if (counted.counts(slots, guess)) break;
-    if (tries == 8) return 0;
-    room.cosines[guess] = -2.0F;
-  }
-  Nearest found{guess, similarity(slots, query, guess)};
-  KeyCodes::Bounds bounds;
-  if (!codes.bounds(room.query, found.similarity, slots.margin(), bounds)) return 0;
-  const auto consider = [&](std::size_t r) {
-    if (!counted.counts(slots, r)) return;
-    const float s = similarity(slots, query, r);
-    if (s < found.similarity || (s == found.similarity && r > found.row)) return;
-    const bool is_nearer = s > found.similarity;
-    found = {r, s};
-    if (is_nearer) codes.bounds(room.query, s, slots.margin(), bounds);
-  };
+// Offers the slots that may be as near as what there is already.
+template <class Best>
+class Search {
+ public:
+  Search(const Slots& slots, const Looked& query, Counted counted, Best& best)
+      : slots_(slots), codes_(slots.codes()), query_(query), counted_(counted), best_(best) {}
+
+  // False: nothing can be ruled out.
+  bool run() {
+    if (!narrow()) return false;
 #if DPCACHE_NIBBLES
-  for (std::size_t block = 0; block < rows / kernels::kBlockRows; ++block) {
-    std::uint64_t left = codes.candidates(room.cosines.data(), block, bounds);
-    if (left == 0) continue;
-    std::array<std::uint32_t, kernels::kBlockRows> likely;
+    look_at_others();
+    for (std::size_t block = 0; block * kernels::kBlockRows < query_.rows; ++block) {
+      look_at_block(block);
+    }
+#else
+    for (std::size_t r = 0; r < query_.rows; ++r) {
+      if (!(query_.cosines[r] < bounds_.least)) score(r);
+    }
+#endif
+    return true;
+  }
+
+ private:
+  bool narrow() noexcept {
+    return codes_.bounds(*query_.codes, best_.least(), slots_.margin(), bounds_);
+  }
+
+  void score(std::size_t r) {
+    if (!counted_.counts(slots_, r)) return;
+    if (best_.offer({r, similarity(slots_, query_.key, r)})) narrow();
+  }
+
+#if DPCACHE_NIBBLES
+  using Rows = std::array<std::uint32_t, kernels::kBlockRows>;
+
+  void look_again(std::span<std::uint32_t> rows) {
+    const std::size_t count = codes_.keep_candidates(*query_.codes, rows, bounds_);
+    for (const std::size_t r : rows.first(count)) score(r);
+  }
+
+  // Of these, the first look told nothing: keys have come or moved since.
+  void look_at_others() {
+    Rows rows;
+    std::size_t count = 0;
+    const auto take = [&](std::size_t r) {
+      rows[count++] = static_cast<std::uint32_t>(r);
+      if (count < rows.size()) return;
+      look_again(rows);
+      count = 0;
+    };
+    for (const std::uint32_t r : query_.moved) {
+      query_.cosines[r] = kNone;
+      take(r);
+    }
+    for (std::size_t r = query_.rows; r < codes_.rows(); ++r) take(r);
+    look_again(std::span(rows).first(count));
+  }
+
+  void look_at_block(std::size_t block) {
+    const std::size_t first = block * kernels::kBlockRows;
+    std::uint64_t left = codes_.candidates(query_.cosines, block, bounds_);
+    if (left == 0) return;
+    Rows rows;
     std::size_t count = 0;
     for (; left != 0; left &= left - 1) {
-      const std::size_t r =
-          block * kernels::kBlockRows + static_cast<std::size_t>(std::countr_zero(left));
-      if (r != guess && r < codes.rows()) likely[count++] = static_cast<std::uint32_t>(r);
+      const std::size_t r = first + static_cast<std::size_t>(std::countr_zero(left));
+      if (r < query_.rows) rows[count++] = static_cast<std::uint32_t>(r);
     }
-    count = codes.keep_candidates(room.query, std::span(likely).first(count), bounds);
-    for (const std::size_t r : std::span(likely).first(count)) consider(r);
-  }
-#else
-  for (std::size_t r = 0; r < codes.rows(); ++r) {
-    if (r != guess && !(room.cosines[r] < bounds.least)) consider(r);
+    look_again(std::span(rows).first(count));
   }
 #endif
-  best = found;
-  return codes.rows();
+
+  const Slots& slots_;
+  const KeyCodes& codes_;
+  const Looked& query_;
+  Counted counted_;
+  Best& best_;
+  KeyCodes::Bounds bounds_;
+};
+
+}  // namespace
+
+bool nearest_by_codes(const Slots& slots, const Looked& query, Counted counted, Nearest& best) {
+  One one;
+  if (!begin(slots, query, counted, one) || !Search(slots, query, counted, one).run()) return false;
+  best = one.nearest;
+  return true;
 }
+
+#if DPCACHE_NIBBLES
+bool top_by_codes(const Slots& slots, const Looked& query, Counted counted, std::size_t k,
+                  std::vector<Nearest>& best) {
+  Several several{best};
+  return begin(slots, query, counted, k, several) && Search(slots, query, counted, several).run();
+}
+#endif
 
 }  // namespace dpcache

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "codes.h"
 #include "search.h"
 #include "slots.h"
 
@@ -20,9 +23,25 @@ struct Counted {
   }
 };
 
-// Finds the nearest of the first rows, as many as it returns: all that have codes, or none if codes
-// tell nothing of this query; then `best` is as it was.
-std::size_t search_codes(const Slots& slots, const float* query, Counted counted, Nearest& best);
+// A query after its first look.
+struct Looked {
+  const float* key;
+  const QueryCodes* codes;
+  float* cosines;                             // of the first look; a search writes to it
+  std::size_t rows;                           // that had codes then
+  std::span<const std::uint32_t> moved = {};  // of these, the rows whose keys have moved since
+};
+
+// Finds the nearest of the rows that have codes. False: codes tell nothing of this query; then
+// `best` is as it was.
+bool nearest_by_codes(const Slots& slots, const Looked& query, Counted counted, Nearest& best);
+
+#if DPCACHE_NIBBLES
+// The k nearest, in no order; all rows that have codes must have been looked at, none moved since.
+// False also if not so many count; `best` may have changed.
+bool top_by_codes(const Slots& slots, const Looked& query, Counted counted, std::size_t k,
+                  std::vector<Nearest>& best);
+#endif
 
 }  // namespace dpcache
 

@@ -6,6 +6,7 @@
 #ifndef DPCACHE_SRC_SLOTS_H_
 #define DPCACHE_SRC_SLOTS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -112,6 +113,19 @@ class Slots {
   bool prepare(std::size_t count);
   const KeyCodes& codes() const noexcept { return codes_; }
 
+  // What has become of the rows, for searches that have looked at them before. Keys that come are
+  // no moves.
+  struct Moves {
+    struct Counts {
+      std::uint64_t numbers = 0;  // how often rows got other numbers
+      std::uint64_t keys = 0;     // how many keys have moved
+    };
+    using Rows = std::array<std::uint32_t, 64>;
+    Counts counts;
+    Rows rows{};  // of the last keys: that of the n-th stands at n modulo 64
+  };
+  const Moves& moves() const noexcept { return moves_; }
+
   // One slot with all that a memory file holds of it; `key` is not padded. Rows come in the order
   // of their ids.
   struct Stored {
@@ -151,6 +165,7 @@ class Slots {
   std::map<std::string, SlotId, std::less<>> exact_;
 
   KeyCodes codes_;  // of the first rows
+  Moves moves_;
 
   std::size_t live_ = 0;
   std::size_t text_bytes_ = 0;  // of payloads and exact keys

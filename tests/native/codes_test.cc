@@ -13,6 +13,7 @@
 #include "dpcache/cache.h"
 #include "kernels.h"
 #include "search.h"
+#include "search_batch.h"
 #include "search_codes.h"
 #include "slots.h"
 
@@ -85,6 +86,25 @@ class Pair {
               std::bit_cast<std::uint32_t>(by_scan.similarity));
   }
   void expect_same(const Vector& query) const { expect_same(unit(query)); }
+  // Of a batch over coded().
+  void expect_same(Batch& batch, std::size_t i, const float* query) const {
+    const Nearest by_batch = batch.nearest(i, {0, kNoRow});
+    const Nearest by_scan = nearest(plain_, query, 0);
+    ASSERT_EQ(by_batch.row, by_scan.row);
+    ASSERT_EQ(by_batch.similarity, by_scan.similarity);
+  }
+  void expect_same_top(Batch& batch, std::size_t i, const float* query, std::size_t k) const {
+    std::vector<Nearest> by_batch;
+    std::vector<Nearest> by_scan;
+    batch.top(i, 0, k, by_batch);
+    similarities(plain_, query, 0, by_scan);
+    keep_top(by_scan, k);
+    ASSERT_EQ(by_batch.size(), by_scan.size());
+    for (std::size_t n = 0; n < by_scan.size(); ++n) {
+      ASSERT_EQ(by_batch[n].row, by_scan[n].row) << n << " of " << k;
+      ASSERT_EQ(by_batch[n].similarity, by_scan[n].similarity) << n << " of " << k;
+    }
+  }
   void expect_same_others() const {
     for (std::size_t r = 0; r < plain_.rows(); ++r) {
       if (!plain_.row(r).alive) continue;
@@ -222,6 +242,84 @@ TEST_P(CodesTest, WhileKeysMoveAndGo) {
   pair.expect_same_others();
 }
 
+// Some queries, padded and of unit length, one behind the other.
+AlignedFloats queries_of(const Pair& pair, const std::vector<Vector>& vectors) {
+  AlignedFloats queries;
+  for (const Vector& vector : vectors) {
+    const AlignedFloats unit = pair.unit(vector);
+    queries.insert(queries.end(), unit.begin(), unit.end());
+  }
+  return queries;
+}
+
+// Between the look and a search keys come, move and go, and rows get other numbers.
+TEST_P(CodesTest, OfABatchWhileKeysComeAndMoveAndGo) {
+  Random random(17);
+  Pair pair(GetParam(), KeyUpdate::centroid);
+  const Slots& slots = pair.coded();
+  for (int i = 0; i < 150; ++i) pair.open(random.vector(GetParam()));
+  Batch batch;
+  for (int round = 0; round < 12; ++round) {
+    std::vector<Vector> vectors;
+    for (std::size_t i = 0; i < KeyCodes::kMostLooks; ++i) {
+      const std::size_t r = random.below(slots.rows());
+      const auto key = slots.key(r).first(GetParam());
+      vectors.push_back(i % 3 == 0 ? random.vector(GetParam())
+                                   : near(random, {key.begin(), key.end()}, 0.3F));
+    }
+    const AlignedFloats queries = queries_of(pair, vectors);
+    batch.take(slots, queries.data(), vectors.size());
+    batch.look();
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      pair.expect_same(batch, i, queries.data() + i * slots.stride());
+      const std::size_t r = random.below(slots.rows());
+      const bool prepares = random.below(2) == 0;
+      switch (random.below(round % 2 == 0 ? 3 : 6)) {
+        case 0:
+          pair.open(vectors[random.below(vectors.size())], prepares ? kAll : 0);
+          break;
+        case 1:
+        case 2:
+          // Near a query that is still to come: whoever overlooks it, answers wrong.
+          if (slots.row(r).alive) {
+            for (int n = 0; n < 3; ++n) pair.merge(r, vectors[random.below(vectors.size())]);
+          }
+          break;
+        case 3:
+          if (slots.row(r).alive) pair.remove(r);
+          break;
+        case 4:
+          if (round % 4 == 3) pair.tidy();
+          break;
+        default:
+          break;
+      }
+    }
+  }
+}
+
+TEST_P(CodesTest, TheNearestFew) {
+  Random random(18);
+  Pair pair(GetParam());
+  const Slots& slots = pair.coded();
+  const Vector centre = unit_of(random.vector(GetParam()));
+  for (int i = 0; i < 600; ++i) pair.open(near(random, centre, i % 3 == 0 ? 0.01F : 2.0F));
+  for (std::size_t i = 0; i < 40; ++i) pair.remove(15 * i + random.below(15));
+  std::vector<Vector> vectors;
+  for (std::size_t i = 0; i < 20; ++i) {
+    vectors.push_back(i % 2 == 0 ? near(random, centre, 0.02F) : random.vector(GetParam()));
+  }
+  const AlignedFloats queries = queries_of(pair, vectors);
+  Batch batch;
+  for (const std::size_t k : {0U, 1U, 2U, 7U, 9U, 10U, 300U, 1000U}) {
+    batch.take(slots, queries.data(), vectors.size());
+    batch.look();
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+      pair.expect_same_top(batch, i, queries.data() + i * slots.stride(), k);
+    }
+  }
+}
+
 // A memory file may hold keys that miss unit length by a thousandth, and so do their scores.
 TEST_P(CodesTest, KeysThatAreNotQuiteOfUnitLength) {
   Random random(6);
@@ -265,7 +363,8 @@ TEST(Codes, AreOfUseBesideAKeyThatMissesUnitLength) {
   const KeyCodes& codes = pair.coded().codes();
   ASSERT_TRUE(codes.encode(pair.unit(keys[5]).data(), query));
   AlignedFloats cosines(codes.padded_rows());
-  codes.cosines(query, cosines.data());
+  const KeyCodes::Look look{&query, cosines.data()};
+  codes.cosines({&look, 1});
   KeyCodes::Bounds bounds;
   ASSERT_TRUE(codes.bounds(query, 1.0F, pair.coded().margin(), bounds));
   int left = 0;
@@ -328,6 +427,14 @@ TEST(Codes, EveryInstructionSet) {
       for (int i = 0; i < 100; ++i) {
         pair.expect_same(near(random, unit_of(keys[random.below(keys.size())]), 0.2F));
         pair.expect_same(random.vector(dimension));
+      }
+      // As many as go through every size of tile.
+      const AlignedFloats queries = queries_of(pair, {keys.begin(), keys.begin() + 23});
+      Batch batch;
+      batch.take(pair.coded(), queries.data(), 23);
+      batch.look();
+      for (std::size_t i = 0; i < 23; ++i) {
+        pair.expect_same(batch, i, queries.data() + i * pair.coded().stride());
       }
     }
   }
@@ -432,9 +539,14 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
 
 // What the search by codes alone finds; kNoRow: it left the rows to the scan.
 Nearest by_codes_alone(const Slots& slots, const float* query, Counted counted) {
+  QueryCodes codes;
+  AlignedFloats cosines(slots.codes().padded_rows());
+  if (!slots.codes().encode(query, codes)) return {};
+  const KeyCodes::Look look{&codes, cosines.data()};
+  slots.codes().cosines({&look, 1});
   Nearest best;
-  best.similarity = -2.0F;
-  return search_codes(slots, query, counted, best) == 0 ? Nearest{} : best;
+  nearest_by_codes(slots, {query, &codes, cosines.data(), slots.codes().rows()}, counted, best);
+  return best;
 }
 
 // The likeliest row is the query's own, or has gone, or has expired: others are found all the same.
