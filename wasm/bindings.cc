@@ -246,12 +246,11 @@ Address add(Cache cache, std::vector<Pattern> patterns) {
   const auto& id = memory->cache.config().encoder;
   if (!id) {
     memory->text = {Error::encoder_mismatch, 0, "/text",
-                    "this cache takes vectors: it was made without a text encoder"};
+                    "this cache was made without a text encoder"};
   } else if (auto encoder = Encoder::from_id(*id, std::move(patterns))) {
     memory->encoder = std::move(*encoder);
     if (memory->encoder.config().dimension != memory->cache.config().dimension) {
-      memory->text = {Error::encoder_mismatch, 0, "/text",
-                      "the dimension of this cache is not that of its encoder"};
+      memory->text = {Error::encoder_mismatch, 0, "/text", "the encoder has another dimension"};
     }
   } else if (own) {
     encoder.status.pointer = "/masks/own";
@@ -343,7 +342,10 @@ Address read(std::uint32_t handle) {
 
 Address nearest(std::uint32_t handle) {
   begin();
-  const Memory& memory = memories.at(handle);
+  Memory& memory = memories.at(handle);
+  // What load() left: by and by, so that no call takes long.
+  constexpr std::size_t kKeys = 1024;
+  memory.cache.prepare(kKeys);
   static std::vector<float> own;
   std::span<const float> key;
   if (Status status = read_key(memory, own, key); !status) return refuse(status);

@@ -71,7 +71,7 @@ Status check_observed(const CacheState& state, const Event& event) {
     }
   }
   if (decision.budget.has_value() != (state.config.budget != BudgetKind::none)) {
-    return conflict("the event has a budget where the cache has none, or none where it has one");
+    return conflict("the event and the cache differ in having a budget");
   }
   const bool sane = decision.surprise >= 0.0F && decision.surprise <= 1.0F &&
                     (!decision.budget || (*decision.budget >= 1.0F && *decision.budget <= 0x1p54F));

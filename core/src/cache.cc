@@ -17,7 +17,7 @@ namespace dpcache {
 namespace {
 
 Status no_room() {
-  return {Error::full, 0, "", "there is no memory for one more slot, or for what the item brings"};
+  return {Error::full, 0, "", "there is no memory for the item"};
 }
 
 // The bytes of an item's own that a slot would keep; an exact key stands in two places.
@@ -47,7 +47,7 @@ bool can_count(const CacheState& state, std::uint64_t events) {
 }
 
 Status no_number() {
-  return {Error::full, 0, "", "there have been 2^53 events: no number is left for one more"};
+  return {Error::full, 0, "", "there have been 2^53 events: no number is left"};
 }
 
 constexpr std::uint64_t kEventsAnItem = 2;  // what has expired goes, and then the item
@@ -187,7 +187,7 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
   const std::size_t most = std::min(Batch::most(state_->slots), items.size());
   if (most > 1 && room_for(most * state_->slots.stride() * sizeof(float))) {
     AlignedFloats keys(most * state_->slots.stride());
-    Batch batch;
+    Batch& batch = batch_of_this_thread();
     for (; !items.empty(); items = items.subspan(std::min(most, items.size()))) {
       observe_together(*state_, items.first(std::min(most, items.size())), keys, batch,
                        result.decisions);
@@ -218,8 +218,8 @@ Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, st
   const Config& config = state_->config;
   if (!config.keep_sums && config.key_update != KeyUpdate::centroid) {
     return Status{Error::bad_config, 0, "/keep_sums",
-                  "consolidate needs the sum of each slot's keys: set keep_sums, or key_update "
-                  "centroid, when the cache is made"};
+                  "consolidate needs key sums: make the cache with keep_sums or key_update "
+                  "centroid"};
   }
   const float least = similarity ? *similarity : 1.0F - threshold(config);
   if (!(least >= -1.0F && least <= 1.0F)) {

@@ -237,10 +237,9 @@ std::size_t KeyCodes::padded_rows() const noexcept {
 
 void KeyCodes::cosines(std::span<const Look> looks) const noexcept {
 #if !DPCACHE_NIBBLES
-  for (const Look& look : looks) {
-    kernels::byte_cosines(look.query->shorts.data(), length_, look.query->short_code.inverse,
-                          bytes_.data(), padded_rows(), byte_rows_.inverse.data(), look.cosines);
-  }
+  const Look& look = looks.front();  // the only one
+  kernels::byte_cosines(look.query->shorts.data(), length_, look.query->short_code.inverse,
+                        bytes_.data(), padded_rows(), byte_rows_.inverse.data(), look.cosines);
 #else
   std::array<kernels::ByteQuery, kMostLooks> queries;
   std::size_t count = 0;

@@ -79,7 +79,7 @@ class KeyCodes {
   };
   std::size_t padded_rows() const noexcept;
   // At most kMostLooks, which read the codes once for all.
-  static constexpr std::size_t kMostLooks = 48;
+  static constexpr std::size_t kMostLooks = DPCACHE_NIBBLES != 0 ? 48 : 1;
   void cosines(std::span<const Look> looks) const noexcept;
   // Of the first `rows` rows, that of the largest cosine.
   std::size_t likeliest(const float* cosines, std::size_t rows) const noexcept;

@@ -56,14 +56,14 @@ Status check(const Config& config) {
                 "usage_decay must be above 0, at most 1 (no decay)");
   check.require(!config.max_slots || (*config.max_slots >= 1 &&
                                       *config.max_slots <= static_cast<std::uint64_t>(kMaxInteger)),
-                "max_slots", "max_slots must be at least 1; leave it out for no cap");
+                "max_slots", "max_slots must be at least 1, or left out");
   check.require(within(config.m0, 1.0F, 0x1p24F), "m0", "m0 must be from 1 to 16777216");
   check.require(within(config.beta, 0.0F, 0x1p24F), "beta", "beta must be from 0 to 16777216");
   check.require(config.eta > 0.0F && config.eta <= 1.0F, "eta", "eta must be above 0, at most 1");
   check.require(!config.null_similarity || within(*config.null_similarity, -1.0F, 1.0F),
                 "null_similarity", "null_similarity must be from -1 to 1");
   check.require(!config.ttl_ms || (*config.ttl_ms >= 0 && *config.ttl_ms <= kMaxInteger), "ttl_ms",
-                "ttl_ms must be an integer from 0 to 2^53 - 1; leave it out for no end");
+                "ttl_ms must be an integer from 0 to 2^53 - 1, or left out");
   check.require(config.key_update <= KeyUpdate::centroid, "key_update",
                 "key_update must be frozen or centroid");
   check.require(config.value_update <= ValueUpdate::ema, "value_update",
@@ -71,9 +71,8 @@ Status check(const Config& config) {
   check.require(config.budget <= BudgetKind::ghost, "budget",
                 "budget must be none, fixed, adaptive or ghost");
   check.require(config.shrink <= Shrink::merge, "shrink", "shrink must be evict or merge");
-  check.require(
-      !config.encoder || is_name(*config.encoder), "encoder",
-      "encoder must be 1 to 1024 printable ASCII characters; leave it out if it has no name");
+  check.require(!config.encoder || is_name(*config.encoder), "encoder",
+                "encoder must be 1 to 1024 printable ASCII characters");
   return std::move(check).status();
 }
 

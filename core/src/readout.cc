@@ -120,26 +120,41 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
   }
   std::vector<std::vector<Match>> results;
   results.reserve(queries.size() / dimension);
+  std::vector<Nearest> found;
+  const auto add = [&] {
+    std::vector<Match>& matches = results.emplace_back();
+    matches.reserve(found.size());
+    for (const Nearest& one : found) matches.push_back({slots.row(one.row).id, one.similarity});
+  };
+  const std::size_t stride = slots.stride();
+#if DPCACHE_NIBBLES
   const std::size_t most =
       std::min(Batch::most(slots), std::max<std::size_t>(queries.size() / dimension, 1));
-  AlignedFloats keys(most * slots.stride());
-  Batch batch;
-  std::vector<Nearest> found;
-  for (; !queries.empty(); queries = queries.subspan(std::min(queries.size(), most * dimension))) {
+  AlignedFloats keys(most * stride);
+  Batch& batch = batch_of_this_thread();
+  while (!queries.empty()) {
     const std::size_t count = std::min(most, queries.size() / dimension);
     for (std::size_t i = 0; i < count; ++i) {
       kernels::normalise(queries.subspan(i * dimension, dimension),
-                         std::span(keys).subspan(i * slots.stride(), slots.stride()));
+                         std::span(keys).subspan(i * stride, stride));
     }
     batch.take(slots, keys.data(), count);
-    if (Batch::kTopByCodes) batch.look();
+    batch.look();
     for (std::size_t i = 0; i < count; ++i) {
       batch.top(i, time_of(options), options.k, found);
-      std::vector<Match>& matches = results.emplace_back();
-      matches.reserve(found.size());
-      for (const Nearest& one : found) matches.push_back({slots.row(one.row).id, one.similarity});
+      add();
     }
+    queries = queries.subspan(count * dimension);
   }
+#else
+  AlignedFloats key(stride);
+  for (std::size_t i = 0; i < queries.size(); i += dimension) {
+    kernels::normalise(queries.subspan(i, dimension), key);
+    similarities(slots, key.data(), time_of(options), found);
+    keep_top(found, options.k);
+    add();
+  }
+#endif
   return results;
 }
 

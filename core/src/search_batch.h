@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -21,7 +20,13 @@ namespace dpcache {
 class Batch {
  public:
   // How many queries it pays to look at together. 1: none.
+#if DPCACHE_NIBBLES
   static std::size_t most(const Slots& slots) noexcept;
+#else
+  static constexpr std::size_t most(const Slots& /*slots*/) noexcept {
+    return 1;
+  }
+#endif
 
   // Takes `count` queries, (count, stride), padded and of unit length. They and the slots must
   // stay.
@@ -32,15 +37,18 @@ class Batch {
   // The slot nearest to the i-th query. A query is searched once.
   Nearest nearest(std::size_t i, Counted counted);
 
-  // Whether top() makes use of a look.
-  static constexpr bool kTopByCodes = DPCACHE_NIBBLES != 0;
   // The k nearest slots, best first, then in the order of their ids; all, if there are no more.
   // Replaces `out`.
+  // Not in WebAssembly.
   void top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
 
  private:
-  const float* query(std::size_t i) const noexcept { return queries_ + i * slots_->stride(); }
-  std::optional<Looked> looked(std::size_t i);
+  const float* query(std::size_t i) const noexcept {
+    return queries_ + i * slots_->stride();
+  }
+  bool looked(std::size_t i, Looked& out);
+  // The k nearest of the rows that have codes and all others. False: `out` means nothing.
+  bool top_by_codes(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
 
   const Slots* slots_ = nullptr;
   const float* queries_ = nullptr;
@@ -48,11 +56,16 @@ class Batch {
   bool has_looked_ = false;
   std::size_t rows_ = 0;  // that had codes then
   std::size_t padded_rows_ = 0;
-  Slots::Moves::Counts before_;
-  std::vector<QueryCodes> codes_;
+  std::array<QueryCodes, KeyCodes::kMostLooks> codes_;
   AlignedFloats cosines_;  // (count, padded rows)
+#if DPCACHE_NIBBLES
+  Slots::Moves::Counts before_;
   Slots::Moves::Rows moved_{};
+#endif
 };
+
+// Room that a thread keeps for its batches. For no search that is part of another.
+Batch& batch_of_this_thread();
 
 }  // namespace dpcache
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <utility>
 
 #include "order.h"
 
@@ -20,28 +19,27 @@ bool is_nearer(const Nearest& a, const Nearest& b) noexcept {
 
 // The nearest so far.
 struct One {
-  Nearest nearest;
+  Nearest nearest{kNoRow, kNone};
 
   float least() const noexcept { return nearest.similarity; }
   // True: others must be nearer than before to matter.
   bool offer(const Nearest& found) noexcept {
     if (!is_nearer(found, nearest)) return false;
-    return std::exchange(nearest, found).similarity < found.similarity;
+    const bool rises = found.similarity > nearest.similarity;
+    nearest = found;
+    return rises;
   }
 };
 
-// Scores the likeliest row. False: none of the likeliest counts: it is the query's own row, or has
+// The likeliest row. kNoRow: none of the likeliest counts: it is the query's own row, or has
 // expired.
-bool begin(const Slots& slots, const Looked& query, Counted counted, One& best) {
-  constexpr unsigned kTries = 8;
-  for (unsigned tries = 0; tries < kTries; ++tries) {
+std::size_t likeliest(const Slots& slots, const Looked& query, Counted counted) {
+  for (unsigned tries = 8; tries > 0; --tries) {
     const std::size_t r = slots.codes().likeliest(query.cosines, query.rows);
     query.cosines[r] = kNone;
-    if (!counted.counts(slots, r)) continue;
-    best.nearest = {r, similarity(slots, query.key, r)};
-    return true;
+    if (counted.counts(slots, r)) return r;
   }
-  return false;
+  return kNoRow;
 }
 
 #if DPCACHE_NIBBLES
@@ -94,9 +92,17 @@ class Search {
   Search(const Slots& slots, const Looked& query, Counted counted, Best& best)
       : slots_(slots), codes_(slots.codes()), query_(query), counted_(counted), best_(best) {}
 
+  void score(std::size_t r) {
+    if (!counted_.counts(slots_, r)) return;
+    if (best_.offer({r, similarity(slots_, query_.key, r)})) narrow();
+  }
+  void narrow() noexcept {
+    narrows_ = codes_.bounds(*query_.codes, best_.least(), slots_.margin(), bounds_);
+  }
+
   // False: nothing can be ruled out.
   bool run() {
-    if (!narrow()) return false;
+    if (!narrows_) return false;
 #if DPCACHE_NIBBLES
     look_at_others();
     for (std::size_t block = 0; block * kernels::kBlockRows < query_.rows; ++block) {
@@ -111,15 +117,6 @@ class Search {
   }
 
  private:
-  bool narrow() noexcept {
-    return codes_.bounds(*query_.codes, best_.least(), slots_.margin(), bounds_);
-  }
-
-  void score(std::size_t r) {
-    if (!counted_.counts(slots_, r)) return;
-    if (best_.offer({r, similarity(slots_, query_.key, r)})) narrow();
-  }
-
 #if DPCACHE_NIBBLES
   using Rows = std::array<std::uint32_t, kernels::kBlockRows>;
 
@@ -166,13 +163,18 @@ class Search {
   Counted counted_;
   Best& best_;
   KeyCodes::Bounds bounds_;
+  bool narrows_ = false;
 };
 
 }  // namespace
 
 bool nearest_by_codes(const Slots& slots, const Looked& query, Counted counted, Nearest& best) {
   One one;
-  if (!begin(slots, query, counted, one) || !Search(slots, query, counted, one).run()) return false;
+  Search search(slots, query, counted, one);
+  const std::size_t r = likeliest(slots, query, counted);
+  if (r == kNoRow) return false;
+  search.score(r);
+  if (!search.run()) return false;
   best = one.nearest;
   return true;
 }
@@ -181,7 +183,10 @@ bool nearest_by_codes(const Slots& slots, const Looked& query, Counted counted, 
 bool top_by_codes(const Slots& slots, const Looked& query, Counted counted, std::size_t k,
                   std::vector<Nearest>& best) {
   Several several{best};
-  return begin(slots, query, counted, k, several) && Search(slots, query, counted, several).run();
+  if (!begin(slots, query, counted, k, several)) return false;
+  Search search(slots, query, counted, several);
+  search.narrow();
+  return search.run();
 }
 #endif
 

@@ -25,11 +25,13 @@ struct Counted {
 
 // A query after its first look.
 struct Looked {
-  const float* key;
-  const QueryCodes* codes;
-  float* cosines;                             // of the first look; a search writes to it
-  std::size_t rows;                           // that had codes then
+  const float* key = nullptr;
+  const QueryCodes* codes = nullptr;
+  float* cosines = nullptr;  // of the first look; a search writes to it
+  std::size_t rows = 0;      // that had codes then
+#if DPCACHE_NIBBLES
   std::span<const std::uint32_t> moved = {};  // of these, the rows whose keys have moved since
+#endif
 };
 
 // Finds the nearest of the rows that have codes. False: codes tell nothing of this query; then

@@ -192,7 +192,9 @@ void Slots::center(std::size_t r) noexcept {
   float* key = keys_.data() + r * stride_;
   kernels::divide(sum, std::sqrt(squares), stride_, key);
   if (r < codes_.rows()) codes_.set(r, key);
+#if DPCACHE_NIBBLES
   moves_.rows[moves_.counts.keys++ % moves_.rows.size()] = static_cast<std::uint32_t>(r);
+#endif
 }
 
 bool Slots::prepare(std::size_t count) {
@@ -292,7 +294,9 @@ void Slots::remove(std::size_t r) noexcept {
 void Slots::tidy() noexcept {
   const std::size_t marked = rows_.size() - live_;
   if (marked == 0 || (live_ != 0 && marked < 16) || marked * 8 < live_) return;
+#if DPCACHE_NIBBLES
   ++moves_.counts.numbers;
+#endif
   std::size_t coded = 0;
   for (std::size_t r = 0; r < codes_.rows(); ++r) {
     if (!rows_[r].alive) continue;

@@ -113,6 +113,7 @@ class Slots {
   bool prepare(std::size_t count);
   const KeyCodes& codes() const noexcept { return codes_; }
 
+#if DPCACHE_NIBBLES
   // What has become of the rows, for searches that have looked at them before. Keys that come are
   // no moves.
   struct Moves {
@@ -124,7 +125,10 @@ class Slots {
     Counts counts;
     Rows rows{};  // of the last keys: that of the n-th stands at n modulo 64
   };
-  const Moves& moves() const noexcept { return moves_; }
+  const Moves& moves() const noexcept {
+    return moves_;
+  }
+#endif
 
   // One slot with all that a memory file holds of it; `key` is not padded. Rows come in the order
   // of their ids.
@@ -137,7 +141,9 @@ class Slots {
     std::string_view payload;
   };
   void restore(const Stored& stored);
-  void restore_growth(WideNumber growth) noexcept { growth_ = growth; }
+  void restore_growth(WideNumber growth) noexcept {
+    growth_ = growth;
+  }
   bool add_exact_key(std::size_t r, std::string_view exact_key);  // false: it exists
 
   std::size_t bytes() const noexcept;
@@ -165,7 +171,9 @@ class Slots {
   std::map<std::string, SlotId, std::less<>> exact_;
 
   KeyCodes codes_;  // of the first rows
+#if DPCACHE_NIBBLES
   Moves moves_;
+#endif
 
   std::size_t live_ = 0;
   std::size_t text_bytes_ = 0;  // of payloads and exact keys

@@ -88,7 +88,7 @@ Status check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_s
 
 Result<File> open_file(std::span<const std::byte> bytes) {
   using namespace snapshot;
-  if (bytes.size() < kLengthBytes) return bad("it is too short for a memory file");
+  if (bytes.size() < kLengthBytes) return bad("it is cut");
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeader || length > bytes.size() - kLengthBytes) {
@@ -102,7 +102,7 @@ Result<File> open_file(std::span<const std::byte> bytes) {
   if (digits + kChecksumDigits > json.size()) return bad("its checksum is cut");
   const std::optional<std::uint64_t> stated = from_hex(json.substr(digits, kChecksumDigits));
   if (!stated || *stated != hash64_with_blank(bytes, kLengthBytes + digits, kChecksumDigits)) {
-    return bad("its checksum does not match: it is damaged or cut");
+    return bad("its checksum does not match: it is damaged");
   }
 
   std::optional<SafetensorsHeader> header = header_from_json(json);
