@@ -23,7 +23,7 @@ namespace {
 // The file behind symbolic links, which need not exist yet.
 std::filesystem::path target_of(const std::string& path) {
   std::error_code error;
-  const auto target = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  auto target = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) fail(path, "cannot be written: " + error.message());
   return target;
 }

@@ -99,9 +99,9 @@ class Training {
     }
     OnlineOptions online;
     online.rate = options_.rate.value_or(online.rate);
-    auto gate = OnlineGate::create(*options_.start->gate, online);
+    const auto gate = OnlineGate::create(*options_.start->gate, online);
     if (!gate) refuse_option(gate.status);
-    online_ = std::move(*gate);
+    online_ = *gate;
   }
 
   void read() {

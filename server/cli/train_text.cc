@@ -1,6 +1,7 @@
 // A training's report for people: figures, and the curve of errors over tau.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ std::string fixed(double x, int digits) {
 }
 
 std::string bar(char sign, double share) {
-  const auto length = static_cast<std::size_t>(share * static_cast<double>(kBar) + 0.5);
+  const auto length = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBar)));
   std::string text(std::min(length, kBar), sign);
   if (share > 0.0 && text.empty()) text = ".";
   text.resize(kBar, ' ');

@@ -584,8 +584,8 @@ function preparePractice(practice: PracticeOptions | undefined): number[] {
 
 /**
  * A gate from the task's loss alone: nothing says which items are new, only whether the answers at
- * the end are right, at a price for each slot. About 1 ms a step for 64 items; lets others run in
- * between. The same seed gives the same gate, bit for bit, everywhere.
+ * the end are right, at a price for each slot. A few ms a step for 40 distinct items; lets others run
+ * in between. The same seed gives the same gate, bit for bit, everywhere.
  */
 export async function trainOnTask(options: TaskOptions): Promise<TaskGate> {
   const given = toOptions(options);
