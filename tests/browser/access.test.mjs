@@ -85,6 +85,17 @@ for (const { name, ...view } of views) {
   });
 }
 
+for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious in the tab that learns: ${name}`, async () => {
+    const page = await stage.open(view);
+    await page.click('#tab-learn');
+    await page.click('#learn-run');
+    await page.locator('#learn-body tr >> nth=3').waitFor();
+    await judge(page, `learn-${name}`);
+    await page.done();
+  });
+}
+
 test('axe-core finds nothing serious where there is no server', async () => {
   const page = await stage.open();
   await page.click('#tab-server');
@@ -95,6 +106,9 @@ test('axe-core finds nothing serious where there is no server', async () => {
 test('arrow keys go from tab to tab, and each shows its part', async () => {
   const page = await stage.open();
   await page.focus('#tab-own');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-learn');
+  await page.locator('#learn-run').waitFor();
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-server');
   await page.locator('#server-again').waitFor();

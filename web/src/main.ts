@@ -291,19 +291,37 @@ function frame(now: number): void {
   if (wantsMore) touch();
 }
 
-// The server's tab is fetched, and the server asked, when somebody wants to see it.
-let serverPanel: Promise<Shown> | undefined;
-makeTabs(['tab-own', 'tab-server'], (id) => {
-  const isServer = id === 'tab-server';
-  if (isServer) serverPanel ??= import('./panels/server').then((it) => new it.ServerPanel());
-  else touch(); // what was out of sight is drawn
-  serverPanel?.then(
-    (panel) => (find('server', HTMLElement).hidden ? panel.hide() : panel.show()),
-    (error: unknown) => {
-      serverPanel = undefined;
-      setText(find('server-words', HTMLElement), `This tab cannot be loaded: ${String(error)}`);
-    },
-  );
+function useTau(tau: number): void {
+  find('tab-own', HTMLButtonElement).click();
+  if (memory?.config.gate) return say('This memory has a gate of its own; its τ cannot be set.', true);
+  change({ tau });
+}
+
+// What is behind the other tabs is fetched, and the server asked, when somebody wants to see it.
+const behind = {
+  learn: () =>
+    import('./panels/learn').then(
+      (it) => new it.LearnPanel({ masks: () => settings.masks, use: useTau }),
+    ),
+  server: () => import('./panels/server').then((it) => new it.ServerPanel()),
+};
+const fetched = new Map<string, Promise<Shown>>();
+makeTabs(['tab-own', 'tab-learn', 'tab-server'], (id) => {
+  const name = id.slice('tab-'.length);
+  if (name === 'learn' || name === 'server') {
+    if (!fetched.has(name)) fetched.set(name, behind[name]());
+  } else {
+    touch(); // what was out of sight is drawn
+  }
+  for (const [one, panel] of fetched) {
+    panel.then(
+      (it) => (find(one, HTMLElement).hidden ? it.hide() : it.show()),
+      (error: unknown) => {
+        fetched.delete(one);
+        setText(find(`${one}-words`, HTMLElement), `This tab cannot be loaded: ${String(error)}`);
+      },
+    );
+  }
 });
 
 // The address behind "#" holds settings: the link to the stream must leave it alone.

@@ -68,6 +68,33 @@ const rare: readonly string[] = [
   'Which typeface is on your posters in the station?',
 ];
 
+/** One question of an intent, said in one of its ways. */
+type Say = (wordings: readonly string[]) => string;
+
+const sayer =
+  (random: Random): Say =>
+  (wordings) =>
+    random
+      .pick(wordings)
+      .replace('{n}', () => String(1000 + random.below(9000)))
+      .replace('{p}', () => random.pick(products))
+      .replace('{d}', () => random.pick(devices));
+
+export interface LabelledText {
+  /** Which intent it is. */
+  label: number;
+  text: string;
+}
+
+/** Each intent as often, in any of its ways. */
+export function labelledQuestions(count: number): LabelledText[] {
+  const say = sayer(new Random(11));
+  return Array.from({ length: count }, (_, i) => {
+    const label = i % intents.length;
+    return { label, text: say(intents[label] ?? []) };
+  });
+}
+
 function slip(random: Random, text: string): string {
   const at = 1 + random.below(text.length - 2);
   return text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2);
@@ -75,11 +102,7 @@ function slip(random: Random, text: string): string {
 
 export function supportQuestions(count: number): string[] {
   const random = new Random(7);
-  const fill = (wording: string): string =>
-    wording
-      .replace('{n}', () => String(1000 + random.below(9000)))
-      .replace('{p}', () => random.pick(products))
-      .replace('{d}', () => random.pick(devices));
+  const say = sayer(random);
   const out: string[] = [];
   let told = 0;
   while (out.length < count) {
@@ -89,7 +112,7 @@ export function supportQuestions(count: number): string[] {
     }
     // Popularity falls with the place in the list: the square makes early ones likelier.
     const intent = intents[Math.floor(random.uniform() ** 1.6 * intents.length)] ?? [];
-    let text = fill(random.pick(intent));
+    let text = say(intent);
     if (random.uniform() < 0.04) text = slip(random, text);
     if (random.uniform() < 0.1) text = text.toLowerCase();
     out.push(random.pick(openings) + text + random.pick(endings));
