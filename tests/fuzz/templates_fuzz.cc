@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto words = state.words_of(state.read(prepared.text, lexer));
     const text::Nearest found = state.nearest(words);
     const text::Nearest scanned = state.nearest_by_scan(words);
-    fuzz::require(found.entry == scanned.entry && found.joins == scanned.joins,
+    fuzz::require(found.entry == scanned.entry && found.similarity == scanned.similarity,
                   "the index finds another template:", std::string(line));
     state.learn(prepared, "");
     const Result<Learned> learned = templates->learn(line);

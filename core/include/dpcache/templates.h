@@ -66,9 +66,9 @@ struct Template {
 // What became of a line.
 struct Learned {
   TemplateId id = 0;
-  std::uint64_t lines = 0;         // of that template, with this one
-  float similarity = 0.0F;         // to the nearest template before, in [0, 1]; 0: there was none
-  bool opened = false;             // the template is new
+  std::uint64_t lines = 0;  // of that template, with this one
+  float similarity = 0.0F;  // to the template that it joined, (0, 1]; 0: none was near enough
+  bool opened = false;      // the template is new
   std::vector<TemplateId> folded;  // that are part of `id` now
   std::vector<TemplateId> evicted;
 };
@@ -93,7 +93,7 @@ struct TemplateMatch {
 //
 // The answers depend on the lines and the config alone, on every platform (own patterns excepted).
 // Memory: at most max_templates templates of up to 16 shapes; a line costs time linear in its
-// length, one of a shape not seen before also what the templates that share words with it cost.
+// length, one of a shape not seen before also what the templates that share its rarest words cost.
 //
 // Thread rule: const calls may run together.
 class Templates {

@@ -1,6 +1,7 @@
 // The rule: a line joins the nearest template or opens one, and templates that have become alike
 // are one.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "numerics.h"
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t kNoTokens = 0x6A09E667F3BCC909ULL;
 constexpr std::uint64_t kLoose = 0x1F83D9ABFB41BD6BULL;
+constexpr std::uint64_t kParameterPlace = 0x3C6EF372FE94F82BULL;
 constexpr std::uint64_t kRunPlace = 0x5BE0CD19137E2179ULL;
 
 // So many templates that differ in one place alone make it a parameter. Fewer happen by chance:
@@ -205,133 +207,120 @@ std::vector<LineWord> Templates::State::words_of(const Line& line) const {
   return words;
 }
 
-void Templates::State::add_to_index(Entry& entry) {
+// Under which keys a template is found: by each word in its place, and by each place of a parameter
+// and of a run.
+std::vector<std::uint64_t> Templates::State::keys_of(const Entry& entry) {
+  std::vector<std::uint64_t> keys;
   const std::size_t size = entry.words.size();
   for (std::size_t i = 0; i < size; ++i) {
     const Word& word = entry.words[i];
-    if (word.kind == Word::Kind::constant) {
-      postings[posting_key(size, i, word.hash)].push_back(&entry);
-    }
-    if (word.run) postings[posting_key(size, i, kRunPlace)].push_back(&entry);
+    if (word.kind == Word::Kind::constant) keys.push_back(posting_key(size, i, word.hash));
+    if (word.kind == Word::Kind::parameter) keys.push_back(posting_key(size, i, kParameterPlace));
+    if (word.run) keys.push_back(posting_key(size, i, kRunPlace));
   }
+  return keys;
+}
+
+void Templates::State::add_to_index(Entry& entry) {
+  for (const std::uint64_t key : keys_of(entry)) postings[key].push_back(&entry);
 }
 
 void Templates::State::take_from_index(Entry& entry) {
-  const std::size_t size = entry.words.size();
-  const auto take = [this, &entry](std::uint64_t key) {
+  for (const std::uint64_t key : keys_of(entry)) {
     const auto found = postings.find(key);
-    if (found == postings.end()) return;
+    if (found == postings.end()) continue;
     std::erase(found->second, &entry);
     if (found->second.empty()) postings.erase(found);
-  };
-  for (std::size_t i = 0; i < size; ++i) {
-    const Word& word = entry.words[i];
-    if (word.kind == Word::Kind::constant) take(posting_key(size, i, word.hash));
-    if (word.run) take(posting_key(size, i, kRunPlace));
   }
 }
 
-// The templates that have a word in common with these, and how many: by id.
-std::vector<std::pair<Entry*, std::size_t>> Templates::State::sharing(
-    std::span<const LineWord> words) const {
-  std::vector<std::pair<Entry*, std::size_t>> found;
-  const auto take = [this, &found](std::uint64_t key, std::size_t weight) {
-    const auto list = postings.find(key);
-    if (list == postings.end()) return;
-    for (Entry* entry : list->second) found.emplace_back(entry, weight);
+// All templates that differ from these words in at most `misses` places, and others; by id. Of
+// misses + 1 places, such a template has the word, or a parameter, in one: the places whose lists
+// are shortest are looked at.
+std::vector<Entry*> Templates::State::candidates(std::span<const LineWord> words,
+                                                 std::size_t misses) const {
+  using List = std::vector<Entry*>;
+  struct Place {
+    std::size_t cost = 0;
+    std::array<const List*, 3> lists{};
   };
+  std::vector<Place> places(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
-    take(posting_key(words.size(), i, words[i].hash), 1);
-    if (words[i].run) take(posting_key(words.size(), i, kRunPlace), 0);
-  }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
-  std::size_t out = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (out != 0 && found[out - 1].first == found[i].first) {
-      found[out - 1].second += found[i].second;
-    } else {
-      found[out++] = found[i];
+    const std::uint64_t keys[] = {words[i].hash, kParameterPlace, kRunPlace};
+    for (std::size_t k = 0; k < (words[i].run ? 3U : 2U); ++k) {
+      const auto list = postings.find(posting_key(words.size(), i, keys[k]));
+      if (list == postings.end()) continue;
+      places[i].lists[k] = &list->second;
+      places[i].cost += list->second.size();
     }
   }
-  found.resize(out);
+  const std::size_t looked_at = std::min(misses + 1, places.size());
+  std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(looked_at),
+                    places.end(), [](const Place& a, const Place& b) { return a.cost < b.cost; });
+  List found;
+  for (std::size_t i = 0; i < looked_at; ++i) {
+    for (const List* list : places[i].lists) {
+      if (list != nullptr) found.insert(found.end(), list->begin(), list->end());
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Entry* a, const Entry* b) { return a->id < b->id; });
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
+// Nothing if the line cannot join the template.
 Nearest Templates::State::compare(std::span<const LineWord> words, Entry& entry) const {
+  if (entry.words.size() != words.size()) return {};
   Nearest result;
-  if (entry.words.size() != words.size()) return result;
+  const float most = config.tau * static_cast<float>(words.size());
   std::size_t constants = 0;
-  std::size_t parameters = 0;
   std::size_t misses = 0;
-  bool possible = true;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Word& mine = entry.words[i];
     const LineWord& other = words[i];
     if (mine.kind == Word::Kind::parameter) {
-      possible =
-          possible && !other.key && !other.run && !text::is_fixed_word(other.text, other.hash);
-      ++parameters;
+      if (other.key || other.run || text::is_fixed_word(other.text, other.hash)) return {};
       continue;
     }
     ++constants;
-    if (mine.hash == other.hash && mine.run == other.run && mine.kind == Word::Kind::constant)
+    if (mine.hash == other.hash && mine.run == other.run && mine.kind == Word::Kind::constant) {
       continue;
+    }
     if (mine.run && other.run) {
-      if (const Ends ends = compare_runs(mine, other.text); ends.alike) {
-        if (mine.kind != Word::Kind::partial || ends.prefix != mine.prefix ||
-            ends.suffix != mine.suffix) {
-          result.differences.push_back(i);
-        }
-        continue;
+      const Ends ends = compare_runs(mine, other.text);
+      if (!ends.alike) return {};
+      if (mine.kind != Word::Kind::partial || ends.prefix != mine.prefix ||
+          ends.suffix != mine.suffix) {
+        result.differences.push_back(i);
       }
-      possible = false;
+      continue;
     }
     ++misses;
-    possible = possible && !mine.run && !other.run && !mine.fixed && !other.key && !other.anchor &&
-               !text::is_fixed_word(other.text, other.hash);
+    if (static_cast<float>(misses) > most || mine.run || other.run || mine.fixed || other.key ||
+        other.anchor || text::is_fixed_word(other.text, other.hash)) {
+      return {};
+    }
     result.differences.push_back(i);
   }
+  const std::size_t parameters = words.size() - constants;
+  const bool joins = constants > 0 &&
+                     static_cast<float>(misses) <= config.tau * static_cast<float>(constants) &&
+                     (misses == 0 || (parameters + misses) * kWordsAParameter <= words.size());
+  if (!joins) return {};
   result.entry = &entry;
-  if (constants == 0) return {};
   result.similarity = static_cast<float>(constants - misses) / static_cast<float>(constants);
-  result.joins = possible &&
-                 static_cast<float>(misses) <= config.tau * static_cast<float>(constants) &&
-                 (misses == 0 || (parameters + misses) * kWordsAParameter <= words.size());
-  if (!possible) result.similarity = 0.0F;
   return result;
 }
 
 Nearest Templates::State::nearest(std::span<const LineWord> words) const {
-  // What a template shares with the line bounds its similarity from above. The likeliest come
-  // first, so that as a rule one is looked at.
-  struct Candidate {
-    Entry* entry;
-    float most;
-  };
-  std::vector<Candidate> candidates;
-  for (const auto& [entry, shared] : sharing(words)) {
-    std::size_t constants = 0;
-    std::size_t most = shared;
-    for (const Word& word : entry->words) {
-      constants += word.kind != Word::Kind::parameter ? 1 : 0;
-      most += word.run ? 1 : 0;
-    }
-    if (constants == 0) continue;
-    most = std::min(most, constants);
-    candidates.push_back({entry, static_cast<float>(most) / static_cast<float>(constants)});
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.most > b.most; });
+  std::size_t misses = 0;
+  while (static_cast<float>(misses + 1) <= config.tau * static_cast<float>(words.size())) ++misses;
   Nearest best;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.most < best.similarity) break;
-    Nearest next = compare(words, *candidate.entry);
-    const bool older = best.entry != nullptr && next.entry != nullptr &&
-                       next.similarity == best.similarity && next.entry->id < best.entry->id;
-    if (next.similarity > best.similarity || (older && next.similarity > 0.0F)) {
-      best = std::move(next);
-    }
+  for (Entry* entry : candidates(words, misses)) {
+    Nearest next = compare(words, *entry);
+    if (next.similarity > best.similarity) best = std::move(next);
+    if (best.similarity == 1.0F) break;  // the oldest of them
   }
   return best;
 }
@@ -394,8 +383,8 @@ Entry* Templates::State::fold_siblings(Entry& fresh, Learned& learned) {
   for (const Word& word : fresh.words)
     words.push_back({word.hash, word.text, word.run, word.fixed, false});
   std::vector<std::vector<Entry*>> by_place(words.size());
-  for (const auto& [entry, shared] : sharing(words)) {
-    if (entry == &fresh || shared + 2 < words.size() / 2) continue;
+  for (Entry* entry : candidates(words, 1)) {
+    if (entry == &fresh) continue;
     std::size_t place = 0;
     std::size_t misses = 0;
     bool possible = true;
@@ -427,14 +416,23 @@ Entry* Templates::State::fold_siblings(Entry& fresh, Learned& learned) {
 
 // Takes in those that `entry` covers now: where it has a word, they have the same.
 Entry* Templates::State::fold_alike(Entry& entry, Learned& learned) {
-  std::vector<LineWord> words;
-  for (const Word& word : entry.words)
-    words.push_back({word.hash, word.text, word.run, word.fixed, false});
+  // They are all in the list of each of its words: the shortest will do.
+  const std::vector<Entry*>* shortest = nullptr;
+  for (std::size_t i = 0; i < entry.words.size(); ++i) {
+    const Word& word = entry.words[i];
+    if (word.kind == Word::Kind::parameter) continue;
+    const bool whole = word.kind == Word::Kind::constant;
+    const auto list =
+        postings.find(posting_key(entry.words.size(), i, whole ? word.hash : kRunPlace));
+    if (list == postings.end()) continue;
+    if (shortest == nullptr || list->second.size() < shortest->size()) shortest = &list->second;
+  }
   std::vector<Entry*> alike;
-  for (const auto& [other, shared] : sharing(words)) {
-    if (other == &entry) continue;
+  for (std::size_t at = 0; shortest != nullptr && at < shortest->size(); ++at) {
+    Entry* other = (*shortest)[at];
+    if (other == &entry || other->words.size() != entry.words.size()) continue;
     bool covered = true;
-    for (std::size_t i = 0; i < words.size() && covered; ++i) {
+    for (std::size_t i = 0; i < entry.words.size() && covered; ++i) {
       const Word& mine = entry.words[i];
       const Word& its = other->words[i];
       if (mine.kind == Word::Kind::parameter) {
@@ -650,9 +648,9 @@ Learned Templates::State::learn(const Prepared& prepared, std::string_view origi
     entry = shape->owner;
   } else {
     const std::vector<LineWord> words = words_of(line);
-    Nearest nearest = this->nearest(words);
+    const Nearest nearest = this->nearest(words);
     learned.similarity = nearest.similarity;
-    if (nearest.joins) {
+    if (nearest.entry != nullptr) {
       entry = nearest.entry;
       if (!nearest.differences.empty()) {
         generalise(*entry, words, nearest.differences);
@@ -694,6 +692,7 @@ Learned Templates::State::learn(const Prepared& prepared, std::string_view origi
     Entry* least = nullptr;
     for (const auto& one : entries) {
       if (one.get() != entry && (least == nullptr || one->count < least->count)) least = one.get();
+      if (least != nullptr && least->count == 1) break;  // the oldest of the rarest there can be
     }
     if (least != nullptr) {
       learned.evicted.push_back(least->id);

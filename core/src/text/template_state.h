@@ -98,11 +98,10 @@ struct Entry {
   std::string origin;
 };
 
-// Which template a line is nearest to, and where they differ.
+// Which of the templates that a line can join is the nearest, and where they differ.
 struct Nearest {
-  Entry* entry = nullptr;
+  Entry* entry = nullptr;  // nullptr: there is none
   float similarity = 0.0F;
-  bool joins = false;  // near enough
   std::vector<std::size_t> differences;
 };
 
@@ -199,8 +198,9 @@ struct Templates::State {
   };
 
   text::Nearest compare(std::span<const text::LineWord> words, text::Entry& entry) const;
-  std::vector<std::pair<text::Entry*, std::size_t>> sharing(
-      std::span<const text::LineWord> words) const;
+  static std::vector<std::uint64_t> keys_of(const text::Entry& entry);
+  std::vector<text::Entry*> candidates(std::span<const text::LineWord> words,
+                                       std::size_t misses) const;
   text::Entry& open(std::span<const text::LineWord> words, std::string_view origin);
   void generalise(text::Entry& entry, std::span<const text::LineWord> words,
                   const std::vector<std::size_t>& places);

@@ -157,8 +157,8 @@ class Lexicon {
 };
 
 const Lexicon& lexicon() {
-  static const Lexicon lexicon;
-  return lexicon;
+  static const Lexicon kLexicon;
+  return kLexicon;
 }
 
 bool ends_with_folded(std::string_view word, std::string_view end) {

@@ -161,7 +161,7 @@ std::optional<TemplateMatch> Templates::match(std::string_view line) const {
     match.similarity = 1.0F;
   } else {
     const Nearest nearest = state_->nearest(state_->words_of(read));
-    if (!nearest.joins) return std::nullopt;
+    if (nearest.entry == nullptr) return std::nullopt;
     entry = nearest.entry;
     match.similarity = nearest.similarity;
   }
