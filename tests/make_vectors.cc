@@ -3,7 +3,8 @@
 // nothing.
 //
 // The hash of the memory file is the one thing that the reference cannot know: it is that of the
-// cache, whose answers must first be those of the reference.
+// cache, whose answers must first be those of the reference. What is learned (tests/vectors/train)
+// is the library's own answer; tests/native/train_test.cc holds it to formulas with libm.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "hash.h"
+#include "train_vectors.h"
 #include "vector_runner.h"
 
 namespace {
@@ -230,6 +232,66 @@ std::vector<Script> scripts() {
   return all;
 }
 
+// Learning a gate and choosing tau.
+std::vector<Script> training_scripts() {
+  const auto task = [](Json practice, double a, double b, double lambda, int seed, int steps) {
+    return Json{
+        {"op", "task"},
+        {"practice", std::move(practice)},
+        {"trainer", {{"a", a}, {"b", b}, {"lambda", lambda}, {"rate", .05}, {"seed", seed}}},
+        {"steps", steps}};
+  };
+  const auto practice = [](int dimension, int least, int most, double noise, int repeats,
+                           int seed) {
+    return Json{{"dimension", dimension}, {"classes", 16},      {"least", least}, {"most", most},
+                {"noise", noise},         {"repeats", repeats}, {"seed", seed}};
+  };
+  const auto pairs = [](const char* op, Json rule, int to) {
+    return Json{{"op", op}, {"stream", std::move(rule)}, {"from", 0}, {"to", to}};
+  };
+  const auto bound = [](Json step, double alpha, double confidence) {
+    step["max_false_merge"] = alpha;
+    step["confidence"] = confidence;
+    step["at"] = {0, 20, 50, 80, 120, 200, 400};
+    return step;
+  };
+  std::vector<Script> all;
+  all.push_back({"task",
+                 {{"about", "A gate from the task's loss alone, on episodes of the noise model."},
+                  {"steps",
+                   {task(practice(64, 16, 64, .3, 0, 1), 1, .5, .5, 1, 600),
+                    task(practice(64, 16, 64, 0, 0, 2), -5, .3, .5, 2, 120),
+                    task(practice(33, 4, 12, .5, 3, 3), 10, .05, 2, 3, 200),
+                    task(practice(16, 4, 8, .2, 0, 4), 1, .5, 100, 4, 200)}}}});
+  const Json noisy = stream(51, 24, 3, .7);
+  all.push_back(
+      {"pairs",
+       {{"about", "A gate from labelled pairs of a stream, at once and one by one."},
+        {"steps",
+         {pairs("novelties", stream(50, 37, 3, .4), 20),
+          with(pairs("pairs", noisy, 300), "false_merge_cost", 1),
+          with(pairs("pairs", noisy, 300), "false_merge_cost", 25),
+          with(pairs("pairs", stream(52, 48, 4, .1), 60), "false_merge_cost", 1),
+          with(pairs("pairs", stream(53, 8, 1, .5), 30), "false_merge_cost", 1),
+          with(with(pairs("online", noisy, 400), "start", {{"a", 10}, {"b", 1}}), "rate", .02),
+          with(with(pairs("online", noisy, 400), "start", {{"a", 1}, {"b", 0}}), "rate", .5)}}}});
+  Json items = {{"op", "items"},
+                {"stream", stream(54, 16, 30, .6)},
+                {"reference", 60},
+                {"from", 60},
+                {"to", 360}};
+  all.push_back(
+      {"calibrate",
+       {{"about", "Choosing tau with a bound on false merges, per pair and per item; refusals."},
+        {"steps",
+         {bound(pairs("calibrate", noisy, 900), .05, .9),
+          bound(pairs("calibrate", noisy, 900), .2, .5),
+          bound(pairs("calibrate", noisy, 100), .01, .9),
+          bound(pairs("calibrate", stream(55, 2, 40, .05), 900), .001, .99), bound(items, .1, .9),
+          bound(items, .02, .8)}}}});
+  return all;
+}
+
 std::string text_of(const Json& vector) {
   // A line a step and a line an answer, so that differences are readable.
   std::string text = "{\n";
@@ -258,6 +320,24 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path folder = argv[argc - 1];
   int different = 0;
+  // Writes or compares a file.
+  const auto put = [&](const std::filesystem::path& path, const std::string& text) {
+    if (!check) {
+      std::ofstream(path, std::ios::binary) << text;
+      return;
+    }
+    std::ifstream in(path, std::ios::binary);
+    const std::string there(std::istreambuf_iterator<char>(in), {});
+    if (there == text) return;
+    std::cerr << path.filename().string()
+              << " is not what make_vectors writes; run scripts/vectors\n";
+    ++different;
+  };
+  for (const Script& script : training_scripts()) {
+    Json vector = script.json;
+    vector["answers"] = dpcache::vectors::run_training(script.json);
+    put(folder / "train" / (script.name + ".json"), text_of(vector));
+  }
   for (Script& script : scripts()) {
     const dpcache::Config config = *dpcache::config_from_json(script.json["config"].dump());
     dpcache::vectors::ReferenceMachine reference(config);
@@ -281,18 +361,7 @@ int main(int argc, char** argv) {
     vector["state_hash"] = dpcache::vectors::hex(machine.cache().stats().state_hash);
     vector["snapshot_hash"] = dpcache::vectors::hex(dpcache::hash64(file, 0));
 
-    const std::string text = text_of(vector);
-    const std::filesystem::path path = folder / (std::string(script.name) + ".json");
-    if (!check) {
-      std::ofstream(path, std::ios::binary) << text;
-      continue;
-    }
-    std::ifstream in(path, std::ios::binary);
-    const std::string there(std::istreambuf_iterator<char>(in), {});
-    if (there == text) continue;
-    std::cerr << path.filename().string()
-              << " is not what make_vectors writes; run scripts/vectors\n";
-    ++different;
+    put(folder / (script.name + ".json"), text_of(vector));
   }
   return different == 0 ? 0 : 1;
 }

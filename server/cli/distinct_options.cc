@@ -1,24 +1,16 @@
 // The options of `dpcache distinct`.
 #include "cli/distinct_options.h"
 
+#include <unistd.h>
+
 #include "cli/failure.h"
+#include "cli/gate_file.h"
 #include "cli/option_kinds.h"
 #include "cli/terminal.h"
 #include "dpcache/text.h"
 
 namespace dpcache::cli {
 namespace {
-
-Gate parse_gate(const std::string& text) {
-  const auto comma = text.find(',');
-  if (comma == std::string::npos) {
-    throw Failure(Exit::usage, "--gate: '" + text + "' is not two numbers A,B");
-  }
-  Gate gate;
-  gate.a = parse_number<float>(std::string_view(text).substr(0, comma), "--gate");
-  gate.b = parse_number<float>(std::string_view(text).substr(comma + 1), "--gate");
-  return gate;
-}
 
 void add_output_options(OptionAdder& add, DistinctOptions& to) {
   add.group("Output");
@@ -58,8 +50,14 @@ void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
       "default " +
           shortest(kTextTau) + " for text, " + shortest(kDefaultTau) +
           " for vectors; a\nsimilarity of 0.9 is a novelty of 0.1");
-  add.add("--gate", "A,B", "a learned gate instead: new if novelty > B",
-          [&to](const auto& text) { to.cache.gate = parse_gate(text); });
+  add.add("--gate", "A,B|FILE",
+          "a learned gate instead: new if novelty > B;\nor what train has written",
+          [&to](const auto& text) {
+            const auto config = parse_gate(text, "--gate");
+            to.cache.gate = config.gate;
+            if (config.tau) to.cache.tau = config.tau;
+            to.cache.gate_encoder = config.encoder;
+          });
   add.text("--mask", "NAMES", to.encoder.masks,
            "what may vary: number,hex,ip,uuid,time,path;\nall (default) or none");
   add.repeated("--pattern", "NAME=REGEX", "an own mask (RE2 syntax); may be repeated",
@@ -114,6 +112,23 @@ void add_vector_options(OptionAdder& add, DistinctOptions& to) {
 }
 
 }  // namespace
+
+Config parse_gate(const std::string& text, const char* option) {
+  const auto comma = text.find(',');
+  const auto first = text.find_first_not_of("0123456789.-+eE,");
+  if (comma == std::string::npos || first != std::string::npos) {
+    if (access(text.c_str(), F_OK) != 0) {
+      throw Failure(Exit::usage,
+                    std::string(option) + ": '" + text + "' is neither two numbers A,B nor a file");
+    }
+    return read_gate_file(text);
+  }
+  Config config;
+  config.gate.emplace();
+  config.gate->a = parse_number<float>(std::string_view(text).substr(0, comma), option);
+  config.gate->b = parse_number<float>(std::string_view(text).substr(comma + 1), option);
+  return config;
+}
 
 OwnMask parse_own_mask(const std::string& text) {
   const auto equals = text.find('=');

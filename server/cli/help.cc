@@ -73,6 +73,24 @@ The first line of an answer is 'known' or 'unknown', the novelty and the
 threshold; then one line a slot: SIMILARITY, WEIGHT, COUNT, SLOT and an example,
 separated by tabs. Exit code 1 if anything was unknown.)";
 
+const char* const kTrainExamples = R"(Examples:
+  dpcache train --pairs pairs.tsv
+  dpcache train --pairs pairs.tsv --max-false-merge 0.01 --out gate.json
+  dpcache distinct --gate gate.json app.log
+  dpcache train --pairs corrections.tsv --start gate.json --out gate.json
+  dpcache train --items new.tsv --reference known.tsv --max-false-merge 0.01
+  dpcache train --vectors-a a.npy --vectors-b b.npy --labels labels.tsv
+  curl -X PUT localhost:8080/v1/caches/demo --data-binary @gate.json \
+       -H 'content-type: application/json'
+
+A table is text with tabs, may be gzip, and names its columns in its first line:
+  label	text_a	text_b
+  1	How do I reset my password?	I forgot my password
+  0	How do I reset my password?	How do I reset my router?
+Below the outcome stands the curve: what each tau would do with the examples.
+Exit code 1 if there is no such gate or tau, with the reason; nothing is written
+then.)";
+
 const char* const kInspectExamples = R"(Examples:
   dpcache inspect m.dpc
   dpcache inspect --top 100 m.dpc

@@ -13,6 +13,7 @@ void set_help(CLI::App& app, std::string usage, std::string examples);
 extern const char* const kMainExamples;
 extern const char* const kDistinctExamples;
 extern const char* const kQueryExamples;
+extern const char* const kTrainExamples;
 extern const char* const kInspectExamples;
 extern const char* const kVerifyExamples;
 extern const char* const kServeExamples;

@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/option_kinds.h"
 #include "cli/serve_options.h"
+#include "cli/train_options.h"
 #include "dpcache/version.h"
 
 namespace dpcache::cli {
@@ -85,6 +86,9 @@ class Parser {
                          "dpcache query --memory FILE [OPTION]... [TEXT]...   (no TEXT: lines of\n"
                          "       standard input)",
                          kQueryExamples);
+    train_app_ = command("train", "Learns from labelled pairs what counts as the same.",
+                         "dpcache train --pairs FILE [OPTION]...   (FILE -: standard input)",
+                         kTrainExamples);
     inspect_app_ = command("inspect", "Shows what is in a memory file.",
                            "dpcache inspect [OPTION]... FILE", kInspectExamples);
     verify_app_ = command("verify", "Checks that memory files are whole.", "dpcache verify FILE...",
@@ -94,6 +98,7 @@ class Parser {
     add_serve_options(*serve_app_, serve_);
     add_distinct_options(*distinct_app_, distinct_);
     add_query_options();
+    add_train_options(*train_app_, train_);
     OptionAdder inspect(*inspect_app_);
     inspect.number("--top", "N", inspect_.top, "show the N slots of highest count; default 10");
     inspect.flag("--json", inspect_.format, Format::json, "one JSON object, with all settings");
@@ -117,6 +122,15 @@ class Parser {
     }
     if (distinct_app_->parsed()) return finish_distinct(arguments);
     if (query_app_->parsed()) return finish_query(arguments);
+    if (train_app_->parsed()) {
+      const auto rest = positionals(*train_app_, arguments);
+      if (!rest.empty()) {
+        throw Failure(Exit::usage,
+                      "train takes options only, not '" + rest[0] + "' (--pairs FILE)");
+      }
+      check_options(train_);
+      return train_;
+    }
     if (inspect_app_->parsed()) {
       inspect_.memory = memory_argument(positionals(*inspect_app_, arguments), "inspect");
       return inspect_;
@@ -186,12 +200,14 @@ class Parser {
   CLI::App app_;
   CLI::App* distinct_app_ = nullptr;
   CLI::App* query_app_ = nullptr;
+  CLI::App* train_app_ = nullptr;
   CLI::App* inspect_app_ = nullptr;
   CLI::App* verify_app_ = nullptr;
   CLI::App* serve_app_ = nullptr;
   DistinctOptions distinct_;
   QueryCommandOptions query_;
   std::optional<std::string> query_memory_;
+  TrainOptions train_;
   InspectOptions inspect_;
   VerifyOptions verify_;
   server::ServeOptions serve_;

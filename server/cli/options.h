@@ -40,6 +40,7 @@ struct EncoderOptions {
 struct CacheOptions {
   std::optional<float> tau;
   std::optional<Gate> gate;
+  std::optional<std::string> gate_encoder;  // what made the vectors that the gate was learned on
   std::optional<KeyUpdate> key_update;
   std::optional<float> usage_decay;
   std::optional<BudgetKind> budget;
@@ -86,6 +87,25 @@ struct QueryCommandOptions {
   std::optional<std::int64_t> time;
 };
 
+struct TrainOptions {
+  std::vector<std::string> pairs;
+  std::optional<std::string> items;
+  std::optional<std::string> reference;
+  std::optional<std::string> vectors_a;
+  std::optional<std::string> vectors_b;
+  std::optional<std::string> labels;
+  std::optional<std::string> made_by;  // names what made the vectors
+  std::optional<double> max_false_merge;
+  std::optional<double> confidence;
+  std::optional<double> false_merge_cost;
+  std::optional<Config> start;  // its gate, and what it was learned on
+  std::optional<double> rate;
+  std::optional<std::string> out;
+  EncoderOptions encoder;
+  Format format = Format::text;
+  Noise noise = Noise::usual;
+};
+
 struct InspectOptions {
   std::string memory;
   std::uint64_t top = 10;
@@ -101,8 +121,8 @@ struct Print {
   std::string text;
 };
 
-using Command = std::variant<DistinctOptions, QueryCommandOptions, InspectOptions, VerifyOptions,
-                             server::ServeOptions, Print>;
+using Command = std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, InspectOptions,
+                             VerifyOptions, server::ServeOptions, Print>;
 
 // Throws Failure(usage) with one line that says what is wrong and where help is.
 Command parse_command_line(int argc, const char* const* argv);

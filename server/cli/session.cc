@@ -79,10 +79,12 @@ Session::Session(const std::optional<std::string>& memory, const CacheOptions& o
 void Session::use_text(const EncoderOptions& options) {
   if (loaded_) {
     encoder_ = encoder_of(cache_, options, file_->path());
+    check_gate(encoder_->id());
     go_on();
     return;
   }
   encoder_ = new_encoder(options);
+  check_gate(encoder_->id());
   Config config;
   config.dimension = encoder_->config().dimension;
   config.encoder = encoder_->id();
@@ -91,7 +93,17 @@ void Session::use_text(const EncoderOptions& options) {
   keep_masks(cache_, options.own);
 }
 
+// A gate is for vectors of the kind that it was learned on.
+void Session::check_gate(const std::optional<std::string>& encoder) const {
+  const auto& its = options_.gate_encoder;
+  if (!its || its == encoder) return;
+  throw Failure(Exit::usage, "--gate: was learned on vectors made by '" + *its + "', these are " +
+                                 (encoder ? "made by '" + *encoder + "'"
+                                          : std::string("of no named encoder (--encoder)")));
+}
+
 void Session::use_vectors(std::uint32_t dimension, const std::optional<std::string>& made_by) {
+  check_gate(made_by);
   if (!loaded_) {
     Config config;
     config.dimension = dimension;

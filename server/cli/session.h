@@ -37,6 +37,7 @@ class Session {
   void save();
 
  private:
+  void check_gate(const std::optional<std::string>& encoder) const;
   void begin(Config config);
   void go_on();
 

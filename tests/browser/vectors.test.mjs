@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { xxhash3 } from 'hash-wasm';
+import { expectedTraining } from '../wasm/train_runner.mjs';
 import { canonical, expected } from '../wasm/vector_runner.mjs';
 import { launch, root, serve } from './harness.mjs';
 
 const folder = `${root}/tests/vectors`;
-const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const jsonIn = (path) => readdirSync(path).filter((name) => name.endsWith('.json'));
+const names = jsonIn(folder);
 
 let server;
 let browser;
@@ -48,4 +50,15 @@ for (const build of ['dpcache', 'dpcache-scalar']) {
       assert.equal(await xxhash3(Uint8Array.from(result.snapshot)), script.snapshot_hash);
     });
   }
+}
+
+for (const name of jsonIn(`${folder}/train`)) {
+  test(`training ${name}`, async () => {
+    const script = JSON.parse(readFileSync(`${folder}/train/${name}`));
+    const answers = await page.evaluate(async (script) => {
+      const { runTraining } = await import('/tests/train_runner.mjs');
+      return runTraining(await import('/dist/train.js'), script);
+    }, script);
+    assert.equal(canonical(answers), canonical(expectedTraining(script.answers)));
+  });
 }

@@ -9,7 +9,7 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "inspect", "verify", "serve")
+COMMANDS = ("distinct", "query", "train", "inspect", "verify", "serve")
 
 
 class Usage(CommandLineTest):
@@ -28,7 +28,7 @@ class Usage(CommandLineTest):
                 (b"--tau: 'nan' is not a number", "distinct", "--tau", "nan"),
                 (b"--tau: ", "distinct", "--tau", "2.5"),
                 (b"--tau: ", "distinct", "--tau=-0.1"),
-                (b"--gate: ", "distinct", "--gate", "1"),
+                (b"--gate: '1' is neither two numbers A,B nor a file", "distinct", "--gate", "1"),
                 (b"--gate: ", "distinct", "--gate", "0,0.4"),
                 (b"--tau and --gate", "distinct", "--tau", "0.4", "--gate", "1,0.4"),
                 (b"--mask: ", "distinct", "--mask", "numbers"),
@@ -58,6 +58,30 @@ class Usage(CommandLineTest):
                 (b"--m0: ", "distinct", "--budget", "fixed", "--m0", "0"),
                 (b"--eta: ", "distinct", "--budget", "adaptive", "--eta", "0"),
                 (b"--usage-decay: ", "distinct", "--max-slots", "5", "--usage-decay", "1.5"),
+                (b"train needs examples", "train"),
+                (b"train takes options only, not 'p.tsv'", "train", "p.tsv"),
+                (b"three kinds of example", "train", "--pairs", "p", "--items", "i", "--reference", "r"),
+                (b"--items and --reference go together", "train", "--items", "i"),
+                (b"--items and --reference are one file", "train", "--items", "i", "--reference", "i"),
+                (b"--vectors-a, --vectors-b and --labels go together", "train", "--vectors-a", "a"),
+                (b"it needs --vectors-a", "train", "--pairs", "p", "--encoder", "m"),
+                (b"are for text", "train", "--vectors-a", "a", "--vectors-b", "b", "--labels", "l",
+                 "--mask", "none"),
+                (b"--confidence needs --max-false-merge", "train", "--pairs", "p", "--confidence", "0.9"),
+                (b"--max-false-merge: ", "train", "--pairs", "p", "--max-false-merge", "0"),
+                (b"--max-false-merge: 'x' is not a number", "train", "--pairs", "p",
+                 "--max-false-merge", "x"),
+                (b"--confidence: ", "train", "--pairs", "p", "--max-false-merge", "0.1",
+                 "--confidence", "1"),
+                (b"--false-merge-cost: ", "train", "--pairs", "p", "--false-merge-cost", "0"),
+                (b"--start: ", "train", "--pairs", "p", "--start", "10"),
+                (b"--start: a must be from 1", "train", "--pairs", "p", "--start", "0.5,0.4"),
+                (b"give one of them", "train", "--pairs", "p", "--start", "10,0.4",
+                 "--max-false-merge", "0.1"),
+                (b"not with --start", "train", "--pairs", "p", "--start", "10,0.4",
+                 "--false-merge-cost", "2"),
+                (b"--rate needs --start", "train", "--pairs", "p", "--rate", "0.1"),
+                (b"--rate: ", "train", "--pairs", "p", "--start", "10,0.4", "--rate", "2"),
                 (b"--memory: a value is missing", "distinct", "--memory", ""),
                 (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
             with self.subTest(arguments=arguments):

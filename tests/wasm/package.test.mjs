@@ -34,7 +34,7 @@ test('the tarball holds what it should, and nothing else', () => {
   for (const name of names.filter((one) => one.startsWith('package/dist/'))) {
     const base = name.slice('package/dist/'.length).replace(/\.(js|cjs|d\.ts|d\.cts)$/, '');
     const known = sources.some((source) => source.replace(/(\.d)?\.ts$/, '') === base);
-    assert.ok(known || /^dpcache(-scalar)?\.wasm$/.test(base), `${name} is no longer made`);
+    assert.ok(known || /^(dpcache(-scalar)?|train)\.wasm$/.test(base), `${name} is no longer made`);
   }
 });
 
@@ -50,22 +50,25 @@ test('a CommonJS module requires it, and has the same classes', () => {
     const worker = require('dpcache/worker');
     const remote = require('dpcache/remote');
     const { inlineWasm } = require('dpcache/inline');
+    const { train } = require('dpcache/train');
     (async () => {
       ${use}
       const imported = await import('dpcache');
       console.log(imported.Cache === Cache, imported.DpcacheError === DpcacheError);
       console.log(remote.DpcacheError === DpcacheError);
+      const pairs = [0.1, 0.9].map((novelty) => ({ novelty, same: novelty < 0.5 }));
+      console.log((await train(pairs)).gate.b.toFixed(2));
       console.log(typeof openFile, typeof worker.Cache.create, inlineWasm().length > 1000);
     })();`;
   const place = packed.project({ 'main.cjs': text });
-  assert.equal(run('node', ['main.cjs'], place), '1 2\ntrue true\ntrue\nfunction function true\n');
+  assert.equal(run('node', ['main.cjs'], place), '1 2\ntrue true\ntrue\n0.50\nfunction function true\n');
 });
 
 test('a server can import every entry, under any condition, and nothing happens', () => {
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['', '/worker', '/store', '/remote', '/inline']) {
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train']) {
       await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;
@@ -95,7 +98,12 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     await places[0]!.observe({ key: [1, 2, 3] });
     // @ts-expect-error: a cache on a server has a name
     await remote.Cache.open({ url: 'http://localhost' });
-    console.log(word, miss, evicted.length, error, store);
+    const learned: LearnedGate = await train([{ novelty: 0.1, same: true }]);
+    if (learned.gate) await Cache.create({ dimension: 3, gate: learned.gate });
+    const { tau }: { tau: number | null } = await calibrate([{ a: [1], b: [2], same: false }]);
+    // @ts-expect-error: a pair says whether it is the same
+    await train([{ novelty: 0.1 }]);
+    console.log(word, miss, evicted.length, error, store, tau);
   `;
   const names = `
     import { Cache, type ErrorCode } from 'dpcache';
@@ -103,6 +111,7 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     import * as worker from 'dpcache/worker';
     import * as remote from 'dpcache/remote';
     import type { AsyncCache } from 'dpcache/remote';
+    import { calibrate, train, type LearnedGate } from 'dpcache/train';
     export type Far = worker.Cache;
   `;
   const files = {
@@ -127,8 +136,11 @@ test('the package is as small as it promises', async (context) => {
     context.diagnostic(`${name}: ${size} bytes by brotli`);
     assert.ok(size <= 60 * kilobyte, `${name}: ${size}`);
   }
+  const learning = brotliCompressSync(readFileSync(join(root, 'wasm/dist/train.wasm'))).length;
+  context.diagnostic(`train.wasm: ${learning} bytes by brotli`);
+  assert.ok(learning <= 30 * kilobyte, `train.wasm: ${learning}`);
   const sizes = {};
-  for (const entry of ['index', 'remote']) {
+  for (const entry of ['index', 'remote', 'train']) {
     const bundle = await rolldown({
       input: join(root, `wasm/dist/${entry}.js`),
       external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
@@ -138,8 +150,9 @@ test('the package is as small as it promises', async (context) => {
     context.diagnostic(`JavaScript of ${entry}: ${sizes[entry]} bytes by brotli`);
     assert.equal(output.length, 1);
     // A server's client needs nothing of the WebAssembly.
-    assert.equal(/\bWebAssembly\b/.test(output[0].code), entry === 'index', entry);
+    assert.equal(/\bWebAssembly\b/.test(output[0].code), entry !== 'remote', entry);
   }
   assert.ok(sizes.index <= 15 * kilobyte, `JavaScript: ${sizes.index}`);
+  assert.ok(sizes.train <= 10 * kilobyte, `JavaScript of train: ${sizes.train}`);
   assert.ok(sizes.remote <= 8 * kilobyte, `JavaScript of remote: ${sizes.remote}`);
 });

@@ -3,7 +3,7 @@
 
 const mask64 = (1n << 64n) - 1n;
 
-function randomBits(seed, position) {
+export function randomBits(seed, position) {
   let x = ((BigInt(seed) << 32n) + BigInt(position) + 0x9e3779b97f4a7c15n) & mask64;
   x = ((x ^ (x >> 30n)) * 0xbf58476d1ce4e5b9n) & mask64;
   x = ((x ^ (x >> 27n)) * 0x94d049bb133111ebn) & mask64;
@@ -15,7 +15,7 @@ function randomFloat(seed, position) {
   return Math.fround(high * 2 ** -31);
 }
 
-function streamKey({ seed, dimension, distinct, noise }, t) {
+export function streamKey({ seed, dimension, distinct, noise }, t) {
   const source = Number(randomBits(seed + 1, t) % BigInt(distinct));
   return Float32Array.from({ length: dimension }, (_, i) => {
     const blur = Math.fround(Math.fround(noise) * randomFloat(seed + 2, t * dimension + i));

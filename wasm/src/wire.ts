@@ -1,7 +1,16 @@
 // The border to WebAssembly: requests are written, replies read, as cells of 8 bytes. ../wire.h is
 // the other side and says how things are laid out.
-import type { Core } from './core.js';
 import { DpcacheError } from './errors.js';
+
+/** What the border needs of a module's glue. */
+export interface Heap {
+  HEAPU8: Uint8Array;
+  HEAPF32: Float32Array;
+  HEAPF64: Float64Array;
+  /** Makes room for a request; its address, or 0 if there is no memory. */
+  reserve(cells: number): number;
+  trim(): void;
+}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -18,13 +27,13 @@ const mostCells = 2 ** 29; // 4 GiB
 
 /** Writes the arguments of one call. Nothing here runs a user's code: arguments are checked before. */
 export class Request {
-  readonly #core: Core;
+  readonly #core: Heap;
   #cells: Float64Array; // the heap, until it grows
   #base = 0; // the first cell
   #at = 0;
   #end = 0;
 
-  constructor(core: Core) {
+  constructor(core: Heap) {
     this.#core = core;
     this.#cells = core.HEAPF64;
   }
@@ -103,12 +112,12 @@ export class Request {
 
 /** Reads the answer of one call. What it returns are copies. */
 export class Reply {
-  readonly #core: Core;
+  readonly #core: Heap;
   #cells: Float64Array; // the heap, which stays while an answer is read
   #at = 0;
   #begin = 0;
 
-  constructor(core: Core) {
+  constructor(core: Heap) {
     this.#core = core;
     this.#cells = core.HEAPF64;
   }
