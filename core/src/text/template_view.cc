@@ -55,7 +55,8 @@ std::string lower(std::string_view word) {
 }
 
 // A parameter's name out of what stands in front of it: uid=, "uid":, user.
-std::string key_in_front(const std::vector<Item>& items, std::string_view before) {
+std::string key_in_front(const std::vector<Item>& items, const Element& element) {
+  const std::string_view before = element.before;
   if (items.empty() || items.back().parameter || items.back().element.word < 0) return "";
   const std::string_view key = items.back().element.form;
   if (key.empty() || key.size() > 40) return "";
@@ -64,7 +65,8 @@ std::string key_in_front(const std::vector<Item>& items, std::string_view before
     if (c != ' ' && c != '"' && c != '\'' && c != '[' && c != '(' && c != '{') solid.push_back(c);
   }
   const bool quoted = before.find('"') != std::string_view::npos;
-  if (solid == "=" || (solid == ":" && (quoted || before == ":"))) return std::string(key);
+  const bool compact = before == ":" && element.prefix == 0;
+  if (solid == "=" || (solid == ":" && (quoted || compact))) return std::string(key);
   if (before == " " && (word_bits(token_hash(key)) & (kNamingWord | kCodeWord)) != 0) {
     return lower(key);
   }
@@ -230,7 +232,7 @@ class Builder {
   }
 
   void name(Item& item, const std::string& fallback) {
-    std::string base = key_in_front(display_.items, item.element.before);
+    std::string base = key_in_front(display_.items, item.element);
     if (base.empty()) base = fallback;
     std::string unique = base;
     const auto taken = [this](const std::string& one) {
