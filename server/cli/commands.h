@@ -14,6 +14,7 @@ struct Ending {
 };
 
 Ending run_distinct(const DistinctOptions& options);
+Ending run_templates(const DistinctOptions& options);  // distinct --templates
 Ending run_query(const QueryCommandOptions& options);
 Ending run_train(const TrainOptions& options);
 Ending run_inspect(const InspectOptions& options);

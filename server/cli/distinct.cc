@@ -314,6 +314,7 @@ class Distinct {
 }  // namespace
 
 Ending run_distinct(const DistinctOptions& options) {
+  if (options.keep == Keep::templates) return run_templates(options);
   return Distinct(options).run();
 }
 

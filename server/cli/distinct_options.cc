@@ -90,6 +90,17 @@ void add_budget_options(OptionAdder& add, DistinctOptions& to) {
       "factor on all usages per item, above 0 to 1;\ndefault 1: least used = least frequent");
 }
 
+void add_template_options(OptionAdder& add, DistinctOptions& to) {
+  add.group("Templates (kinds of line, with the parts that vary named)");
+  add.flag("--templates", to.keep, Keep::templates,
+           "print templates instead of first lines; --tau,\nthe share of words in which a line may "
+           "differ,\nis 0 to 0.5, default " +
+               shortest(kTemplateTau));
+  add.flag("--codes", to.codes, Codes::fixed,
+           "status 200 and status 500, exit code 0 and 1,\nare two templates");
+  add.flag("--plain", to.structure, Structure::plain, "do not look for key=value, JSON and cells");
+}
+
 void add_vector_options(OptionAdder& add, DistinctOptions& to) {
   add.group("Vectors (FILE is .npy: rows of float32, float16 or int8)");
   add.repeated("--text", "FILE", "a line of text for each row; one FILE for each\n.npy file",
@@ -132,12 +143,48 @@ void add_distinct_options(CLI::App& app, DistinctOptions& options) {
   add_output_options(add, options);
   add_memory_options(add, options);
   add_sameness_options(add, options);
+  add_template_options(add, options);
   add_budget_options(add, options);
   add_vector_options(add, options);
 }
 
+namespace {
+
+// Templates are no vectors, and forget nothing by time.
+void check_template_options(const DistinctOptions& options) {
+  const auto refuse = [](const std::string& option) {
+    throw Failure(Exit::usage, option + " does not go with --templates");
+  };
+  const auto& cache = options.cache;
+  if (options.at_end == AtEnd::follow) refuse("--follow");
+  if (options.order == Order::last) refuse("--order last");
+  if (options.order == Order::novelty) refuse("--order novelty");
+  if (cache.ttl_ms) refuse("--ttl");
+  if (options.time) refuse("--time");
+  if (cache.gate) refuse("--gate");
+  if (cache.key_update) refuse("--key-update");
+  if (options.encoder.dimension) refuse("--dimension");
+  if (options.encoder.seed) refuse("--seed");
+  if (cache.budget) refuse("--budget");
+  if (cache.m0) refuse("--m0");
+  if (cache.beta) refuse("--beta");
+  if (cache.eta) refuse("--eta");
+  if (cache.shrink) refuse("--shrink");
+  if (cache.usage_decay) refuse("--usage-decay");
+  if (!options.labels.empty()) refuse("--text");
+  if (options.scale) refuse("--scale");
+  if (options.made_by) refuse("--encoder");
+}
+
+}  // namespace
+
 void check_options(const DistinctOptions& options) {
   const auto refuse = [](const char* why) { throw Failure(Exit::usage, why); };
+  if (options.keep == Keep::templates) {
+    check_template_options(options);
+  } else if (options.codes || options.structure) {
+    refuse("--codes and --plain need --templates");
+  }
   const bool streams = options.stream == Stream::assign || options.at_end == AtEnd::follow;
   if (streams && options.top)
     refuse("--top needs the whole input; it does not go with --assign or --follow");

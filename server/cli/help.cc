@@ -54,11 +54,15 @@ const char* const kDistinctExamples = R"(Examples:
   dpcache distinct --json --order novelty app.log
   dpcache distinct --mask number,ip --pattern 'user=u_[a-z]+' app.log
   dpcache distinct --mask none --tau 0.1 titles.txt
+  dpcache distinct --templates app.log
+  dpcache distinct --templates --json app.log | jq .parameters
+  dpcache distinct --templates --memory t.dpt --new-only today.log
   dpcache distinct --budget adaptive --m0 100 --beta 400 app.log
   dpcache distinct --tau 0.2 --text titles.txt vectors.npy
 
 A line prints as COUNT, LINE (where it stood first) and an example, separated
-by tabs. LINE is FILE:LINE with several FILEs or a memory.)";
+by tabs. LINE is FILE:LINE with several FILEs or a memory. With --templates the
+template stands in front of the example: session opened for user <user>)";
 
 const char* const kQueryExamples = R"(Examples:
   dpcache query --memory m.dpc 'connection to 10.0.0.7 refused'

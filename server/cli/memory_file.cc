@@ -1,55 +1,18 @@
-// A memory file on disk.
-//
-// The lock is a file of its own, since the memory is replaced and a lock would go with the old one.
-// The generation, a counter in the memory's metadata, catches those who do not take the lock.
+// A memory file on disk. Its generation, a counter in the memory's metadata, and the state's hash
+// tell one saved state from another.
 #include "cli/memory_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "cli/failure.h"
+#include "cli/template_file.h"
 
 namespace dpcache::cli {
 namespace {
 
 constexpr const char* kGeneration = "generation";
-
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw Failure(Exit::memory, path + ": " + what);
-}
-
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// The file behind symbolic links, which need not exist yet.
-std::string resolve(const std::string& path) {
-  std::string target = path;
-  for (int links = 0; links < 40; ++links) {
-    std::array<char, 4096> link{};
-    const auto size = readlink(target.c_str(), link.data(), link.size());
-    if (size < 0) return target;
-    const std::string next(link.data(), static_cast<std::size_t>(size));
-    target = next.starts_with('/') ? next : folder_of(target) + '/' + next;
-  }
-  fail(path, system_words(ELOOP));
-}
-
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-}
 
 std::uint64_t generation_of(const Cache& cache) {
   const auto found = cache.metadata().find(kGeneration);
@@ -60,192 +23,50 @@ std::uint64_t generation_of(const Cache& cache) {
   return generation;
 }
 
-std::vector<std::byte> read_whole(int fd, std::uint64_t size, const std::string& path) {
-  std::vector<std::byte> bytes(size);
-  std::span<std::byte> left(bytes);
-  while (!left.empty()) {
-    const auto got = ::read(fd, left.data(), left.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path, "cannot be read: " + system_words(errno));
-    if (got == 0) fail(path, "became shorter while it was read (try again)");
-    left = left.subspan(static_cast<std::size_t>(got));
+Cache load(std::span<const std::byte> bytes, const std::string& path) {
+  if (holds_templates(bytes)) {
+    throw Failure(Exit::memory, path + ": holds templates (for dpcache distinct --templates)");
   }
-  return bytes;
-}
-
-}  // namespace
-
-LoadedMemory read_memory(const std::string& path) {
-  // O_NONBLOCK: a pipe with this name must not hold us up.
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  LoadedMemory loaded;
-  if (!fd.is_open() || fstat(fd.get(), &loaded.stat) != 0) {
-    fail(path, "cannot be opened: " + system_words(errno));
-  }
-  if (!S_ISREG(loaded.stat.st_mode)) fail(path, "is not a regular file (name a memory file)");
-  loaded.bytes = static_cast<std::uint64_t>(loaded.stat.st_size);
-  if (loaded.bytes == 0) {
-    throw Damaged(path + ": is empty, so it is not a memory (remove it to begin a new one)");
-  }
-  const auto bytes = read_whole(fd.get(), loaded.bytes, path);
   auto cache = Cache::load(bytes);
   if (!cache) {
     throw Damaged(path + ": is damaged, or not a memory: " + cache.status.detail +
                   " (use a copy of it)");
   }
-  loaded.cache = std::move(*cache);
+  return std::move(*cache);
+}
+
+HeldFile::Identity identity_of(const Cache& cache) {
+  return {generation_of(cache), cache.stats().state_hash};
+}
+
+}  // namespace
+
+LoadedMemory read_memory(const std::string& path) {
+  const FileBytes file = read_file_whole(path);
+  LoadedMemory loaded;
+  loaded.stat = file.stat;
+  loaded.bytes = file.bytes.size();
+  loaded.cache = load(file.bytes, path);
   loaded.generation = generation_of(loaded.cache);
   return loaded;
 }
 
-MemoryFile::MemoryFile(std::string path) : path_(std::move(path)) {
-  target_ = resolve(path_);
-  folder_ = folder_of(target_);
-  const auto name = target_.substr(target_.rfind('/') + 1);
-  if (name.empty()) fail(path_, "is a folder (name a memory file)");
-  lock_path_ = folder_ + "/." + name + ".dpcache-lock";
-  temporary_path_ = folder_ + "/." + name + ".dpcache-tmp";
-  struct stat stat {};
-  if (::stat(target_.c_str(), &stat) == 0) {
-    if (S_ISDIR(stat.st_mode)) fail(path_, "is a folder (name a memory file)");
-    if (!S_ISREG(stat.st_mode)) fail(path_, "is not a regular file (name a memory file)");
-    if (faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) {
-      fail(path_, "cannot be saved: " + system_words(errno));
-    }
-  }
-  lock();
-  try {
-    unlink(temporary_path_.c_str());
-    read();
-  } catch (...) {
-    unlink(lock_path_.c_str());
-    throw;
-  }
-}
-
-MemoryFile::~MemoryFile() {
-  if (lock_.is_open()) unlink(lock_path_.c_str());
-}
-
-// Whoever gives up the lock removes its file; so a lock counts only if the file still has the name
-// when it is held.
-void MemoryFile::lock() {
-  for (;;) {
-    lock_ = Descriptor(open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (!lock_.is_open()) {
-      if (errno == ENOENT) fail(path_, "its folder does not exist (create it first)");
-      fail(path_, "cannot be saved in its folder: " + system_words(errno));
-    }
-    if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      lock_ = Descriptor();
-      if (error == EWOULDBLOCK)
-        fail(path_, "is in use by another process (try again when it has ended)");
-      fail(path_, "cannot be locked: " + system_words(error));
-    }
-    struct stat held {};
-    struct stat named {};
-    if (fstat(lock_.get(), &held) == 0 && stat(lock_path_.c_str(), &named) == 0 &&
-        held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
-      lock_file_.emplace(lock_path_);
-      return;
-    }
-  }
-}
-
-void MemoryFile::read() {
-  struct stat stat {};
-  if (::stat(target_.c_str(), &stat) != 0) {
-    if (errno == ENOENT) return;
-    fail(path_, "cannot be opened: " + system_words(errno));
-  }
-  LoadedMemory loaded;
-  try {
-    loaded = read_memory(target_);
-  } catch (const Failure& failure) {
-    // The message begins with the path; say it as the user wrote it.
-    throw Failure(failure.code(), path_ + (failure.what() + target_.size()));
-  }
-  seen_ = loaded.stat;
-  generation_ = loaded.generation;
-  state_hash_ = loaded.cache.stats().state_hash;
-  bytes_ = loaded.bytes;
-  cache_ = std::move(loaded.cache);
-}
-
-// A file that was merely copied or touched still has its generation and state.
-void MemoryFile::check_unchanged() const {
-  struct stat now {};
-  if (stat(target_.c_str(), &now) != 0) {
-    if (errno == ENOENT) return;  // taken away: nobody's items are lost
-    fail(path_, "cannot be read: " + system_words(errno));
-  }
-  if (seen_ && same_file(now, *seen_)) return;
-  if (seen_) {
-    try {
-      const auto loaded = read_memory(target_);
-      if (loaded.generation == generation_ && loaded.cache.stats().state_hash == state_hash_)
-        return;
-    } catch (const Failure&) {  // not ours to overwrite
-    }
-  }
-  fail(path_,
-       "was changed by another program meanwhile and stays as that left it; this run is not "
-       "saved (run it again)");
+MemoryFile::MemoryFile(const std::string& path)
+    : file_(path,
+            [path](std::span<const std::byte> bytes) { return identity_of(load(bytes, path)); }) {
+  const auto bytes = file_.take();
+  if (!bytes) return;
+  cache_ = load(*bytes, path);
+  generation_ = generation_of(*cache_);
+  file_.know(identity_of(*cache_));
 }
 
 void MemoryFile::save(Cache& cache) {
-  check_unchanged();
+  file_.check_unchanged();
   cache.metadata()[kGeneration] = std::to_string(generation_ + 1);
   const auto bytes = cache.save();
-  write(bytes);
+  file_.save(bytes, {generation_ + 1, cache.stats().state_hash});
   ++generation_;
-  state_hash_ = cache.stats().state_hash;
-  bytes_ = bytes.size();
-}
-
-void MemoryFile::write(const std::vector<std::byte>& bytes) {
-  struct Remover {
-    const char* path;
-    ~Remover() {
-      if (path != nullptr) unlink(path);
-    }
-  };
-  const auto stop = [this] {
-    const int error = errno;
-    fail(path_, "cannot be saved: " + system_words(error) + " (the file is as it was before)");
-  };
-  const Unfinished unfinished(temporary_path_);
-  Descriptor fd(
-      open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!fd.is_open()) stop();
-  Remover remover{temporary_path_.c_str()};
-  // Whoever may read the old file may read the new one, and nobody else.
-  if (seen_) {
-    if (fchown(fd.get(), seen_->st_uid, seen_->st_gid) != 0) {  // only root can give files away
-      [[maybe_unused]] const int group = fchown(fd.get(), static_cast<uid_t>(-1), seen_->st_gid);
-    }
-    if (fchmod(fd.get(), seen_->st_mode & 07777U) != 0) stop();
-  }
-  std::span<const std::byte> left(bytes);
-  while (!left.empty()) {
-    const auto written = ::write(fd.get(), left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) stop();
-    left = left.subspan(static_cast<std::size_t>(written));
-  }
-  if (fsync(fd.get()) != 0) stop();
-  struct stat written {};
-  if (fstat(fd.get(), &written) != 0) stop();
-  if (fd.close() != 0) stop();
-  if (rename(temporary_path_.c_str(), target_.c_str()) != 0) stop();
-  remover.path = nullptr;
-  seen_ = written;
-  // The new name must reach the disk too. Some file systems cannot, and do it by themselves.
-  const Descriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.is_open() && fsync(folder.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
-    fail(path_, "was saved, but its folder cannot be forced to the disk: " + system_words(errno));
-  }
 }
 
 }  // namespace dpcache::cli

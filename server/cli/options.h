@@ -10,6 +10,7 @@
 
 #include "cli/example_json.h"
 #include "dpcache/config.h"
+#include "dpcache/templates.h"
 #include "serve/serve.h"
 
 namespace dpcache::cli {
@@ -21,6 +22,8 @@ enum class Which : std::uint8_t { all, seen, fresh };
 // What distinct prints while it reads: nothing, each new item, or each line behind its slot.
 enum class Stream : std::uint8_t { nothing, fresh, assign };
 enum class AtEnd : std::uint8_t { stop, follow };
+// What distinct keeps: slots of vectors, or templates of lines.
+enum class Keep : std::uint8_t { slots, templates };
 enum class Noise : std::uint8_t { usual, quiet };
 
 // What turns text into vectors. What is not set comes from the memory, or is the default.
@@ -61,6 +64,10 @@ struct DistinctOptions {
   Noise noise = Noise::usual;
   EncoderOptions encoder;
   CacheOptions cache;
+  Keep keep = Keep::slots;
+  // Templates only. What is not set comes from the memory, or is the default.
+  std::optional<Codes> codes;
+  std::optional<Structure> structure;
   // Vectors only.
   std::vector<std::string> labels;     // a text file beside each .npy file
   std::optional<std::string> scale;    // a number, or a .npy file

@@ -7,6 +7,7 @@
 #include "cli/memory_file.h"
 #include "cli/notices.h"
 #include "cli/output.h"
+#include "cli/template_file.h"
 #include "cli/terminal.h"
 
 namespace dpcache::cli {
@@ -56,6 +57,17 @@ std::string fault_of(const Cache& cache) {
   return {};
 }
 
+// A file of templates is checked wholly when it is loaded. False: it is something else.
+bool verify_templates(const std::string& path, Output& output) {
+  const FileBytes file = read_file_whole(path);
+  if (!holds_templates(file.bytes)) return false;
+  const Templates templates = load_templates(file.bytes, path);
+  output.add(path + ": ok, " + plural(templates.size(), "template", "templates") + ", " +
+             plural(templates.lines(), "line", "lines") + ", " + in_bytes(file.bytes.size()) +
+             '\n');
+  return true;
+}
+
 }  // namespace
 
 Ending run_verify(const VerifyOptions& options) {
@@ -65,6 +77,7 @@ Ending run_verify(const VerifyOptions& options) {
     std::string fault;
     LoadedMemory loaded;
     try {
+      if (verify_templates(path, output)) continue;
       loaded = read_memory(path);
       fault = fault_of(loaded.cache);
       if (!fault.empty()) fault = path + ": contradicts itself: " + fault;

@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "native/support.h"
@@ -104,6 +105,29 @@ TEST(Threads, ManyReadersAndOneWriterShareALock) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(answers.load(), kReaders * kQuestions);
   EXPECT_EQ(cache.stats().items, 400U);
+}
+
+TEST(Threads, ManyReadersMatchLinesWithConstTemplates) {
+  Templates learning;
+  for (const char* name : {"alice", "bob", "carol"}) {
+    learning.learn(std::string("user ") + name + " logged in from 10.0.0.1");
+  }
+  const Templates templates = std::move(learning);
+  const Bytes before = templates.save();
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < kReaders; ++reader) {
+    readers.emplace_back([&templates] {
+      for (std::uint64_t i = 0; i < kQuestions; ++i) {
+        const auto match = templates.match("user dave logged in from 10.0.0." + std::to_string(i));
+        ASSERT_TRUE(match);
+        EXPECT_EQ(match->values[0].text, "dave");
+        EXPECT_EQ(templates.get(match->id)->count, 3U);
+        EXPECT_FALSE(templates.match("a line of another kind"));
+      }
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(templates.save(), before);
 }
 
 TEST(Threads, LoadTheSameFileTogether) {

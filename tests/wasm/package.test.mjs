@@ -34,7 +34,7 @@ test('the tarball holds what it should, and nothing else', () => {
   for (const name of names.filter((one) => one.startsWith('package/dist/'))) {
     const base = name.slice('package/dist/'.length).replace(/\.(js|cjs|d\.ts|d\.cts)$/, '');
     const known = sources.some((source) => source.replace(/(\.d)?\.ts$/, '') === base);
-    assert.ok(known || /^(dpcache(-scalar)?|train)\.wasm$/.test(base), `${name} is no longer made`);
+    assert.ok(known || /^(dpcache(-scalar)?|train|templates)\.wasm$/.test(base), `${name} is no longer made`);
   }
 });
 
@@ -68,7 +68,7 @@ test('a server can import every entry, under any condition, and nothing happens'
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train']) {
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates']) {
       await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;
@@ -103,7 +103,11 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     const { tau }: { tau: number | null } = await calibrate([{ a: [1], b: [2], same: false }]);
     // @ts-expect-error: a pair says whether it is the same
     await train([{ novelty: 0.1 }]);
-    console.log(word, miss, evicted.length, error, store, tau);
+    const kinds = await Templates.create({ codes: 'fixed' });
+    const best: Template | undefined = kinds.list({ top: 1 })[0];
+    // @ts-expect-error: a line is a string
+    kinds.learn(5);
+    console.log(word, miss, evicted.length, error, store, tau, best?.parameters[0]?.name);
   `;
   const names = `
     import { Cache, type ErrorCode } from 'dpcache';
@@ -112,6 +116,7 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     import * as remote from 'dpcache/remote';
     import type { AsyncCache } from 'dpcache/remote';
     import { calibrate, train, type LearnedGate } from 'dpcache/train';
+    import { Templates, type Template } from 'dpcache/templates';
     export type Far = worker.Cache;
   `;
   const files = {
@@ -139,8 +144,11 @@ test('the package is as small as it promises', async (context) => {
   const learning = brotliCompressSync(readFileSync(join(root, 'wasm/dist/train.wasm'))).length;
   context.diagnostic(`train.wasm: ${learning} bytes by brotli`);
   assert.ok(learning <= 30 * kilobyte, `train.wasm: ${learning}`);
+  const kinds = brotliCompressSync(readFileSync(join(root, 'wasm/dist/templates.wasm'))).length;
+  context.diagnostic(`templates.wasm: ${kinds} bytes by brotli`);
+  assert.ok(kinds <= 60 * kilobyte, `templates.wasm: ${kinds}`);
   const sizes = {};
-  for (const entry of ['index', 'remote', 'train']) {
+  for (const entry of ['index', 'remote', 'train', 'templates']) {
     const bundle = await rolldown({
       input: join(root, `wasm/dist/${entry}.js`),
       external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
@@ -154,5 +162,6 @@ test('the package is as small as it promises', async (context) => {
   }
   assert.ok(sizes.index <= 15 * kilobyte, `JavaScript: ${sizes.index}`);
   assert.ok(sizes.train <= 10 * kilobyte, `JavaScript of train: ${sizes.train}`);
+  assert.ok(sizes.templates <= 10 * kilobyte, `JavaScript of templates: ${sizes.templates}`);
   assert.ok(sizes.remote <= 8 * kilobyte, `JavaScript of remote: ${sizes.remote}`);
 });
