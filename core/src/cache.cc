@@ -132,7 +132,6 @@ void observe_together(CacheState& state, std::span<const Item> items, AlignedFlo
     kernels::normalise(items[i].key, std::span(keys).subspan(i * stride, stride));
   }
   batch.take(state.slots, keys.data(), items.size());
-  batch.look();
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto key = std::span(keys).subspan(i * stride, stride);
     std::copy(key.begin(), key.end(), state.unit_key.begin());
@@ -267,6 +266,12 @@ Status Cache::apply(const Event& event) {
 
 bool Cache::prepare(std::size_t slots) {
   return state_->slots.prepare(slots);
+}
+
+void Cache::use_scorer([[maybe_unused]] Scorer* scorer) {
+#if DPCACHE_NIBBLES
+  state_->slots.watch(scorer);
+#endif
 }
 
 void Cache::on_event(std::function<void(const Event&)> listener) {

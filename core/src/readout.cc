@@ -139,7 +139,6 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
                          std::span(keys).subspan(i * stride, stride));
     }
     batch.take(slots, keys.data(), count);
-    batch.look();
     for (std::size_t i = 0; i < count; ++i) {
       batch.top(i, time_of(options), options.k, found);
       add();

@@ -13,7 +13,6 @@ namespace {
 Nearest find_nearest(const Slots& slots, const float* query, Counted counted) {
   thread_local Batch one;  // kept, so that a search allocates nothing
   one.take(slots, query, 1);
-  one.look();
   return one.nearest(0, counted);
 }
 

@@ -1,7 +1,8 @@
-// Room for the first look, kept from one to the next, and what makes its answer good later on.
+// What was found for a batch beforehand, and what makes it good at the time of the search.
 #include "search_batch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 #include "search_scan.h"
@@ -10,10 +11,9 @@ namespace dpcache {
 
 #if DPCACHE_NIBBLES
 std::size_t Batch::most(const Slots& slots) noexcept {
-  constexpr std::size_t kFloats = std::size_t{1} << 21U;  // of cosines: 8 MiB
-  constexpr std::size_t kLeast = 6;                       // as many as one pass over a block takes
-  const std::size_t rows = slots.codes().padded_rows();
-  return rows == 0 ? 1 : std::clamp(kFloats / rows, kLeast, KeyCodes::kMostLooks);
+  constexpr std::size_t kMostScored = 1024;  // what comes meanwhile is compared with all behind it
+  if (slots.watch() != nullptr) return kMostScored;
+  return slots.codes().rows() == 0 ? 1 : KeyCodes::kMostLooks;
 }
 #endif
 
@@ -21,15 +21,27 @@ void Batch::take(const Slots& slots, const float* queries, std::size_t count) no
   slots_ = &slots;
   queries_ = queries;
   count_ = count;
-  has_looked_ = false;
+  looked_end_ = 0;
+#if DPCACHE_NIBBLES
+  scored_ = Scored::not_asked;
+#endif
 }
 
-void Batch::look() {
+// Looks at the codes for the queries from `first` on, if there are codes and memory for it.
+void Batch::look(std::size_t first) {
   const KeyCodes& codes = slots_->codes();
+  looked_end_ = 0;
   rows_ = codes.rows();
   if (rows_ == 0) return;
   padded_rows_ = codes.padded_rows();
-  const std::size_t count = KeyCodes::kMostLooks == 1 ? 1 : count_;
+#if DPCACHE_NIBBLES
+  constexpr std::size_t kFloats = std::size_t{1} << 21U;  // of cosines: 8 MiB
+  constexpr std::size_t kLeast = 6;                       // as many as one pass over a block takes
+  const std::size_t count =
+      std::min(count_ - first, std::clamp(kFloats / padded_rows_, kLeast, KeyCodes::kMostLooks));
+#else
+  constexpr std::size_t count = 1;
+#endif
   const std::size_t floats = count * padded_rows_;
   if (cosines_.size() < floats) {
     const std::size_t wanted = floats + floats / 8;
@@ -38,37 +50,38 @@ void Batch::look() {
   }
   std::array<KeyCodes::Look, KeyCodes::kMostLooks> looks;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!codes.encode(query(i), codes_[i])) return;
+    if (!codes.encode(query(first + i), codes_[i])) return;
     looks[i] = {&codes_[i], cosines_.data() + i * padded_rows_};
   }
   codes.cosines(std::span(looks).first(count));
+  looked_first_ = first;
+  looked_end_ = first + count;
 #if DPCACHE_NIBBLES
-  before_ = slots_->moves().counts;
+  looked_before_ = slots_->moves().counts;
 #endif
-  has_looked_ = true;
 }
 
-// False: there was no look, or rows have other numbers since, or too many keys have moved.
+// False: codes are of no use.
 bool Batch::looked(std::size_t i, Looked& out) {
-  if (!has_looked_) return false;
-  out = {query(i), &codes_[i], cosines_.data() + i * padded_rows_, rows_};
+  if (i >= looked_end_) look(i);
+  if (i >= looked_end_) return false;
+  const std::size_t at = i - looked_first_;
+  out = {query(i), &codes_[at], cosines_.data() + at * padded_rows_, rows_};
 #if DPCACHE_NIBBLES
-  const Slots::Moves& moves = slots_->moves();
-  if (moves.counts.numbers != before_.numbers) return false;
-  if (moves.counts.keys - before_.keys > moved_.size()) return false;
-  std::size_t count = 0;
-  for (std::uint64_t n = before_.keys; n < moves.counts.keys; ++n) {
-    const std::uint32_t r = moves.rows[n % moves.rows.size()];
-    const auto end = moved_.begin() + static_cast<std::ptrdiff_t>(count);
-    if (r < rows_ && std::find(moved_.begin(), end, r) == end) moved_[count++] = r;
+  if (!moved_since(looked_before_, rows_, out.moved)) {
+    look(i);
+    if (i >= looked_end_) return false;
+    out = {query(i), codes_.data(), cosines_.data(), rows_, {}};
   }
-  out.moved = std::span(moved_).first(count);
 #endif
   return true;
 }
 
 Nearest Batch::nearest(std::size_t i, Counted counted) {
   Nearest best;
+#if DPCACHE_NIBBLES
+  if (nearest_by_scorer(i, counted, best)) return best;
+#endif
   best.similarity = -2.0F;
   Looked query;
   const bool found = looked(i, query) && nearest_by_codes(*slots_, query, counted, best);
@@ -80,24 +93,114 @@ Nearest Batch::nearest(std::size_t i, Counted counted) {
 }
 
 #if DPCACHE_NIBBLES
+
+bool Batch::moved_since(const Slots::Moves::Counts& before, std::size_t end,
+                        std::span<const std::uint32_t>& rows) noexcept {
+  const Slots::Moves& moves = slots_->moves();
+  if (moves.counts.numbers != before.numbers) return false;
+  if (moves.counts.keys - before.keys > moved_.size()) return false;
+  std::size_t count = 0;
+  for (std::uint64_t n = before.keys; n < moves.counts.keys; ++n) {
+    const std::uint32_t r = moves.rows[n % moves.rows.size()];
+    const auto behind = moved_.begin() + static_cast<std::ptrdiff_t>(count);
+    if (r < end && std::find(moved_.begin(), behind, r) == behind) moved_[count++] = r;
+  }
+  rows = std::span(moved_).first(count);
+  return true;
+}
+
 void Batch::top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out) {
-  if (!top_by_codes(i, time, k, out)) similarities(*slots_, query(i), time, out);
+  if (!top_by_scorer(i, time, k, out) && !top_by_codes(i, time, k, out)) {
+    similarities(*slots_, query(i), time, out);
+  }
   keep_top(out, k);
 }
 
 bool Batch::top_by_codes(std::size_t i, std::int64_t time, std::size_t k,
                          std::vector<Nearest>& out) {
   constexpr std::size_t kRowsForEach = 64;  // more than one in so many are found by a scan
+  if (k == 0 || k > slots_->codes().rows() / kRowsForEach) return false;
   Looked query;
   if (!looked(i, query) || query.rows != slots_->codes().rows() || !query.moved.empty())
     return false;
-  if (k == 0 || k > query.rows / kRowsForEach) return false;
   if (!dpcache::top_by_codes(*slots_, query, {time, kNoRow}, k, out)) return false;
   scan(*slots_, this->query(i), query.rows, [&](std::size_t r, float s) {
     if (slots_->alive(r, time)) out.push_back({r, s});
   });
   return true;
 }
+
+// Asks for the k nearest rows of every query, of those that are not dead.
+bool Batch::ask_scorer(std::size_t k) {
+  const KeyWatch* watch = slots_->watch();
+  const std::size_t rows = slots_->rows();
+  scored_ = Scored::refused;
+  if (watch == nullptr || rows * slots_->stride() * count_ < scorer_from) return false;
+  if (!room_for(count_ * k * sizeof(RowMatch) + rows / 8)) return false;
+  matches_.resize(count_ * k);
+  skip_.clear();
+  if (slots_->size() != rows) {
+    skip_.resize((rows + 63) / 64);
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (!slots_->row(r).alive) skip_[r / 64] |= std::uint64_t{1} << (r % 64);
+    }
+  }
+  const KeysView view{slots_->keys(),   rows,  slots_->stride(),
+                      slots_->margin(), skip_, watch->memory(),
+                      watch->version()};
+  const std::span queries(queries_, count_ * slots_->stride());
+  Scorer& scorer = watch->scorer();
+  if (!(k == 1 ? scorer.nearest(view, queries, matches_)
+               : scorer.top(view, queries, k, matches_))) {
+    return false;
+  }
+  scored_rows_ = rows;
+  scored_before_ = slots_->moves().counts;
+  scored_ = Scored::answered;
+  return true;
+}
+
+// What a scorer found is the nearest of the rows as they were then. False: that row has gone, has
+// expired or has moved, so that another may be the nearest.
+bool Batch::nearest_by_scorer(std::size_t i, Counted counted, Nearest& best) {
+  if (scored_ == Scored::not_asked) ask_scorer(1);
+  std::span<const std::uint32_t> moved;
+  if (scored_ != Scored::answered || !moved_since(scored_before_, scored_rows_, moved))
+    return false;
+  const RowMatch& match = matches_[i];
+  best.similarity = -2.0F;
+  if (match.row != RowMatch::kNone) {
+    if (!counted.counts(*slots_, match.row)) return false;
+    if (std::find(moved.begin(), moved.end(), match.row) != moved.end()) return false;
+    best = {match.row, match.similarity};
+  }
+  for (const std::size_t r : moved) {
+    if (!counted.counts(*slots_, r)) continue;
+    const float s = similarity(*slots_, query(i), r);
+    if (s > best.similarity || (s == best.similarity && r < best.row)) best = {r, s};
+  }
+  scan(*slots_, query(i), scored_rows_, [&](std::size_t r, float s) {
+    if (s > best.similarity && counted.counts(*slots_, r)) best = {r, s};
+  });
+  if (best.row == kNoRow) best.similarity = 0.0F;
+  return true;
+}
+
+// False also if one of the rows has expired: others would take its place.
+bool Batch::top_by_scorer(std::size_t i, std::int64_t time, std::size_t k,
+                          std::vector<Nearest>& out) {
+  if (k == 0 || k > slots_->rows()) return false;
+  if (scored_ == Scored::not_asked) ask_scorer(k);
+  if (scored_ != Scored::answered) return false;
+  out.clear();
+  for (const RowMatch& match : std::span(matches_).subspan(i * k, k)) {
+    if (match.row == RowMatch::kNone) break;
+    if (!slots_->alive(match.row, time)) return false;
+    out.push_back({match.row, match.similarity});
+  }
+  return true;
+}
+
 #endif
 
 Batch& batch_of_this_thread() {

@@ -5,21 +5,28 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
+#include <span>
 #include <vector>
 
 #include "aligned.h"
 #include "codes.h"
+#include "dpcache/scorer.h"
 #include "search_codes.h"
 #include "slots.h"
 
 namespace dpcache {
 
-// Whatever becomes of the slots between the look and a search, the search finds what is nearest
-// then.
+#if DPCACHE_NIBBLES
+// From how many products of floats on a scorer is asked (kernels that a device must start, and keys
+// and queries that must travel, cost more than fewer take here). Only tests change it.
+inline std::size_t scorer_from = std::size_t{1} << 28U;
+#endif
+
+// Whatever becomes of the slots between one search of a batch and the next, each finds what is
+// nearest then.
 class Batch {
  public:
-  // How many queries it pays to look at together. 1: none.
+  // How many queries it pays to take together. 1: none.
 #if DPCACHE_NIBBLES
   static std::size_t most(const Slots& slots) noexcept;
 #else
@@ -31,36 +38,55 @@ class Batch {
   // Takes `count` queries, (count, stride), padded and of unit length. They and the slots must
   // stay.
   void take(const Slots& slots, const float* queries, std::size_t count) noexcept;
-  // Looks at the codes for all of them, if there are codes and memory for it.
-  void look();
 
-  // The slot nearest to the i-th query. A query is searched once.
+  // The slot nearest to the i-th query. Queries are searched in order, and once.
   Nearest nearest(std::size_t i, Counted counted);
 
+#if DPCACHE_NIBBLES
   // The k nearest slots, best first, then in the order of their ids; all, if there are no more.
   // Replaces `out`.
-  // Not in WebAssembly.
   void top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
+#endif
 
  private:
   const float* query(std::size_t i) const noexcept {
     return queries_ + i * slots_->stride();
   }
+  void look(std::size_t first);
   bool looked(std::size_t i, Looked& out);
-  // The k nearest of the rows that have codes and all others. False: `out` means nothing.
-  bool top_by_codes(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
 
   const Slots* slots_ = nullptr;
   const float* queries_ = nullptr;
   std::size_t count_ = 0;
-  bool has_looked_ = false;
+
+  // The first look, at queries [looked_first_, looked_end_).
+  std::size_t looked_first_ = 0;
+  std::size_t looked_end_ = 0;
   std::size_t rows_ = 0;  // that had codes then
   std::size_t padded_rows_ = 0;
   std::array<QueryCodes, KeyCodes::kMostLooks> codes_;
-  AlignedFloats cosines_;  // (count, padded rows)
+  AlignedFloats cosines_;  // (looked at, padded rows)
+
 #if DPCACHE_NIBBLES
-  Slots::Moves::Counts before_;
+  bool top_by_codes(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
+  bool top_by_scorer(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
+  bool nearest_by_scorer(std::size_t i, Counted counted, Nearest& best);
+  bool ask_scorer(std::size_t k);
+  // The rows below `end` whose keys have moved since. False: rows have other numbers, or too many
+  // keys have moved.
+  bool moved_since(const Slots::Moves::Counts& before, std::size_t end,
+                   std::span<const std::uint32_t>& rows) noexcept;
+
+  Slots::Moves::Counts looked_before_;
   Slots::Moves::Rows moved_{};
+
+  // What a scorer found for all queries.
+  enum class Scored : std::uint8_t { not_asked, refused, answered };
+  Scored scored_ = Scored::not_asked;
+  std::size_t scored_rows_ = 0;  // that there were then
+  Slots::Moves::Counts scored_before_;
+  std::vector<RowMatch> matches_;    // (count, k)
+  std::vector<std::uint64_t> skip_;  // rows that were dead
 #endif
 };
 

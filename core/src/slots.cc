@@ -135,6 +135,20 @@ void Slots::open(const Config& config, SlotId id, std::span<const float> key, co
   text_bytes_ += item.payload.size();
   next_expiry_ = std::min(next_expiry_, row.expires);
   if (item.exact_key) add_exact_key(rows_.size() - 1, *item.exact_key);
+  key_changed(rows_.size() - 1);
+}
+
+#if DPCACHE_NIBBLES
+void Slots::watch(Scorer* scorer) {
+  watch_.reset();
+  if (scorer != nullptr) watch_ = std::make_unique<KeyWatch>(*scorer, rows());
+}
+#endif
+
+void Slots::key_changed([[maybe_unused]] std::size_t r) noexcept {
+#if DPCACHE_NIBBLES
+  if (watch_) watch_->changed(r, r + 1);
+#endif
 }
 
 void Slots::merge(const Config& config, std::size_t r, std::span<const float> key,
@@ -193,6 +207,7 @@ void Slots::center(std::size_t r) noexcept {
   kernels::divide(sum, std::sqrt(squares), stride_, key);
   if (r < codes_.rows()) codes_.set(r, key);
 #if DPCACHE_NIBBLES
+  key_changed(r);
   moves_.rows[moves_.counts.keys++ % moves_.rows.size()] = static_cast<std::uint32_t>(r);
 #endif
 }
@@ -311,6 +326,9 @@ void Slots::tidy() noexcept {
   compact(payloads_, 1, rows_);
   compact(exact_keys_, 1, rows_);
   std::erase_if(rows_, [](const Row& row) { return !row.alive; });
+#if DPCACHE_NIBBLES
+  if (watch_) watch_->changed(0, rows_.size());
+#endif
 }
 
 void Slots::refresh_expiry() noexcept {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "codes.h"
 #include "dpcache/config.h"
 #include "dpcache/event.h"
+#include "key_watch.h"
 #include "numerics.h"
 
 namespace dpcache {
@@ -128,6 +130,12 @@ class Slots {
   const Moves& moves() const noexcept {
     return moves_;
   }
+
+  // Tells a scorer of every change of a key from now on; null: none.
+  void watch(Scorer* scorer);
+  const KeyWatch* watch() const noexcept {
+    return watch_.get();
+  }
 #endif
 
   // One slot with all that a memory file holds of it; `key` is not padded. Rows come in the order
@@ -149,6 +157,7 @@ class Slots {
   std::size_t bytes() const noexcept;
 
  private:
+  void key_changed(std::size_t r) noexcept;
   void take_value(const Config& config, std::size_t r, const Item& item);
   void center(std::size_t r) noexcept;
   void fold_value(const Config& config, std::size_t from, std::size_t into);
@@ -173,6 +182,7 @@ class Slots {
   KeyCodes codes_;  // of the first rows
 #if DPCACHE_NIBBLES
   Moves moves_;
+  std::unique_ptr<KeyWatch> watch_;
 #endif
 
   std::size_t live_ = 0;

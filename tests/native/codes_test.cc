@@ -269,7 +269,6 @@ TEST_P(CodesTest, OfABatchWhileKeysComeAndMoveAndGo) {
     }
     const AlignedFloats queries = queries_of(pair, vectors);
     batch.take(slots, queries.data(), vectors.size());
-    batch.look();
     for (std::size_t i = 0; i < vectors.size(); ++i) {
       pair.expect_same(batch, i, queries.data() + i * slots.stride());
       const std::size_t r = random.below(slots.rows());
@@ -313,7 +312,6 @@ TEST_P(CodesTest, TheNearestFew) {
   Batch batch;
   for (const std::size_t k : {0U, 1U, 2U, 7U, 9U, 10U, 300U, 1000U}) {
     batch.take(slots, queries.data(), vectors.size());
-    batch.look();
     for (std::size_t i = 0; i < vectors.size(); ++i) {
       pair.expect_same_top(batch, i, queries.data() + i * slots.stride(), k);
     }
@@ -432,7 +430,6 @@ TEST(Codes, EveryInstructionSet) {
       const AlignedFloats queries = queries_of(pair, {keys.begin(), keys.begin() + 23});
       Batch batch;
       batch.take(pair.coded(), queries.data(), 23);
-      batch.look();
       for (std::size_t i = 0; i < 23; ++i) {
         pair.expect_same(batch, i, queries.data() + i * pair.coded().stride());
       }

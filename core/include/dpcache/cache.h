@@ -20,6 +20,7 @@
 namespace dpcache {
 
 struct CacheState;
+class Scorer;
 
 // A view of one slot. Valid until the next call that changes the cache.
 struct Slot {
@@ -166,6 +167,13 @@ class Cache {
   // large memory is searched: codes at most `slots` of them. Answers are the same before and after.
   // Items observed and events applied do some of it too. True: nothing is left to do. O(slots * d).
   bool prepare(std::size_t slots = SIZE_MAX);
+
+  // From now on score() and observe_batch() ask `scorer` first where a batch is large enough to pay
+  // (rows x d x items of 2^28 and more); null: nobody, as at first. Answers and decisions are the
+  // same: a scorer finds what a scan finds, bit for bit, and what it refuses is done here. It must
+  // outlive the cache, and is told of every key that changes; one scorer may serve many caches. Has
+  // no effect in WebAssembly.
+  void use_scorer(Scorer* scorer);
 
   // Strings that travel with the memory and that nothing here reads: whose it is, where a log
   // stands. Not part of the state hash. Keys that begin with "dpcache." are kept for the snapshot
