@@ -1,5 +1,5 @@
-// The few things that are asked of a GPU: memory, copies, kernels in order. CUDA's runtime behind it in
-// earnest, kernels on the CPU in the tests.
+// The few things that are asked of a GPU: memory, copies, kernels in order. CUDA's runtime behind
+// it in earnest, kernels on the CPU in the tests.
 #ifndef DPCACHE_SERVER_CUDA_DEVICE_H_
 #define DPCACHE_SERVER_CUDA_DEVICE_H_
 

@@ -35,12 +35,25 @@
 #if defined(__CUDACC__)
 #define DPCACHE_UNROLL _Pragma("unroll")
 #define DPCACHE_ROLL _Pragma("unroll 1")
+#define DPCACHE_WHERE on_device
 #else
 #define DPCACHE_UNROLL
 #define DPCACHE_ROLL
+#define DPCACHE_WHERE on_host
 #endif
 
-namespace dpcache::cuda {
+// Threads of every block. Tests that need many blocks take fewer, at least kMostTop.
+#if !defined(DPCACHE_BLOCK_THREADS)
+#define DPCACHE_BLOCK_THREADS 256
+#endif
+
+// A program may hold both, the tests do: their names must differ.
+namespace dpcache::cuda::inline DPCACHE_WHERE {
+
+constexpr unsigned kThreads = DPCACHE_BLOCK_THREADS;
+constexpr unsigned kWarps = kThreads / 32;
+constexpr unsigned kHalves = kThreads / 16;  // half warps, each of which scores a row
+static_assert(kThreads % 32 == 0 && kThreads >= kMostTop);
 
 // ------------------------------------------------------------------------------------- comparing
 
@@ -240,9 +253,11 @@ __global__ void __launch_bounds__(kThreads) scan(SearchWork work) {
         }
       }
     }
+    DPCACHE_UNROLL
     for (unsigned r = 0; r < kRows; ++r) {
       const auto number = static_cast<std::uint32_t>(row + r);
       const bool is_row = row + r < end && counts(work.skip, number);
+      DPCACHE_UNROLL
       for (unsigned q = 0; q < kQueries; ++q) {
         const float score = snapped(half.tree(sums[q][r]), work.margin);
         if (is_row) lists[q].offer(half, {number, score});
@@ -469,14 +484,18 @@ __global__ void __launch_bounds__(kThreads) find_least(SearchWork work) {
   __shared__ float bounds[kThreads];
   __shared__ float least;
   bounds[threadIdx.x] = bound;
+  if (threadIdx.x == 0) least = -kNoBound;  // fewer than k chunks, and so of threads, tell nothing
   __syncthreads();
-  unsigned before = 0;  // this thread's place in the order
-  for (unsigned other = 0; other < kThreads; ++other) {
-    const bool is_before =
-        bounds[other] > bound || (bounds[other] == bound && other < threadIdx.x);
-    before += is_before ? 1 : 0;
+  const unsigned known = all_chunks < kThreads ? all_chunks : kThreads;
+  if (threadIdx.x < known) {
+    unsigned before = 0;  // this thread's place in the order
+    for (unsigned other = 0; other < known; ++other) {
+      const bool is_before =
+          bounds[other] > bound || (bounds[other] == bound && other < threadIdx.x);
+      before += is_before ? 1 : 0;
+    }
+    if (before == work.k - 1) least = cut(bound, work.margin);
   }
-  if (before == work.k - 1) least = cut(bound, work.margin);
   __syncthreads();
   if (threadIdx.x == 0) work.least[query] = least;
   unsigned live = 0;
@@ -637,6 +656,6 @@ void launch_search(const SearchWork& work, const Launch& launch) {
   }
 }
 
-}  // namespace dpcache::cuda
+}  // namespace dpcache::cuda::inline DPCACHE_WHERE
 
 #endif  // DPCACHE_SERVER_CUDA_KERNELS_CUH_

@@ -8,25 +8,22 @@ namespace dpcache::cuda {
 
 namespace {
 
-// Queries that are searched for at once. More would need more room and make nothing faster.
-std::size_t tile_size(const Vectors& rows, std::size_t queries) noexcept {
-  constexpr std::size_t kMost = 1024;
-  constexpr std::size_t kFigures = std::size_t{16} << 20U;  // of the first look
-  constexpr std::size_t kFloats = std::size_t{4} << 20U;    // of the queries
+// Queries that are searched for at once: fewer where the first look would have too many figures, or
+// the queries too many floats.
+std::size_t tile_size(const Lane::Batch& batch, std::size_t queries) noexcept {
+  constexpr std::size_t kFigures = std::size_t{16} << 20U;
+  constexpr std::size_t kFloats = std::size_t{4} << 20U;
   const std::size_t most =
-      std::min({kMost, kFigures / chunks(rows.count), kFloats / rows.stride});
+      std::min({batch.tile, kFigures / chunks(batch.rows.count), kFloats / batch.rows.stride});
   return std::clamp<std::size_t>(most, 1, queries);
 }
-
-// A scan of so few floats takes no longer than the launches that save a part of it.
-constexpr std::size_t kScanFloats = std::size_t{1} << 16U;
 
 // The arrays of a search of `count` queries.
 SearchWork places(Places& places, const Lane::Batch& batch, std::size_t count) noexcept {
   SearchWork work;
   const std::size_t rows = batch.rows.count;
   const std::size_t stride = batch.rows.stride;
-  work.way = rows * stride <= kScanFloats ? Way::scan : Way::codes;
+  work.way = rows * stride <= batch.scan_floats ? Way::scan : Way::codes;
   work.rows = batch.rows;
   work.margin = batch.margin;
   work.k = static_cast<std::uint32_t>(batch.k);
@@ -34,8 +31,8 @@ SearchWork places(Places& places, const Lane::Batch& batch, std::size_t count) n
   work.queries.stride = batch.rows.stride;
   work.queries.count = static_cast<std::uint32_t>(count);
   work.queries.keys = places.take<float>(count * stride);
-  work.queries.codes = places.take<std::int8_t>(
-      rounded_up(count, kTileQueries) * code_stride(stride));
+  work.queries.codes =
+      places.take<std::int8_t>(rounded_up(count, kTileQueries) * code_stride(stride));
   work.queries.steps = places.take<float>(count);
   work.queries.errors = places.take<float>(count);
   work.best = places.take<float>(count * chunks(rows));
@@ -95,7 +92,7 @@ Outcome Lane::upload(void* to, const void* from, std::size_t bytes) noexcept {
 Outcome Lane::search(const Batch& batch, const Allocate& allocate) noexcept {
   const std::size_t stride = batch.rows.stride;
   const std::size_t count = batch.queries.size() / stride;
-  const std::size_t tile = tile_size(batch.rows, count);
+  const std::size_t tile = tile_size(batch, count);
   Outcome outcome = prepare();
   if (!outcome) return outcome;
 
@@ -125,9 +122,8 @@ Outcome Lane::search(const Batch& batch, const Allocate& allocate) noexcept {
     const auto [first, taken] = under[turn];
     for (std::size_t i = 0; i < taken * batch.k; ++i) {
       const Entry entry = entries[i];
-      batch.out[first * batch.k + i] = entry.row == RowMatch::kNone
-                                           ? RowMatch{}
-                                           : RowMatch{entry.row, entry.score};
+      batch.out[first * batch.k + i] =
+          entry.row == RowMatch::kNone ? RowMatch{} : RowMatch{entry.row, entry.score};
     }
     under[turn].count = 0;
     return waited;

@@ -28,7 +28,8 @@ class Lane {
   Stream stream() const noexcept { return stream_; }
 
   // Copies from memory that is not pinned, through the two halves: one is filled while the other
-  // is on its way. `from` is free again on return, and `to` complete when the stream has come so far.
+  // is on its way. `from` is free again on return, and `to` complete when the stream has come so
+  // far.
   Outcome upload(void* to, const void* from, std::size_t bytes) noexcept;
 
   // Answers `queries` tile by tile, and waits for the last. `rows` are on the device.
@@ -38,6 +39,8 @@ class Lane {
     std::span<const float> queries;
     float margin = 0.0F;
     std::size_t k = 1;
+    std::size_t scan_floats = 0;  // keys of no more floats are scanned
+    std::size_t tile = 1;         // queries at once at most
     std::span<RowMatch> out;
   };
   Outcome search(const Batch& batch, const Allocate& allocate) noexcept;

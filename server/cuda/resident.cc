@@ -81,8 +81,8 @@ Outcome Resident::make_room(const KeysView& view, Lane& lane, Device& device,
   return outcome;
 }
 
-Outcome Resident::update(const KeysView& view, Lane& lane, Device& device,
-                         const Allocate& allocate, Uploaded& uploaded) noexcept {
+Outcome Resident::update(const KeysView& view, Lane& lane, Device& device, const Allocate& allocate,
+                         Uploaded& uploaded) noexcept {
   if (is_current(view)) return {};
   // A change that nobody has named: nothing that is there can be trusted.
   if (changed_.empty() && version_ != view.version) is_there_ = false;

@@ -31,7 +31,9 @@ class RowRanges {
       first = std::min(first, ranges_[end].first);
       last = std::max(last, ranges_[end].last);
     }
-    const auto at = [this](std::size_t i) { return ranges_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto at = [this](std::size_t i) {
+      return ranges_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
     if (begin == end) {
       std::copy_backward(at(begin), at(count_), at(count_ + 1));
       ++count_;

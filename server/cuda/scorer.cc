@@ -79,9 +79,8 @@ class CudaScorer::Parts {
     const std::lock_guard lock(mutex_);
     ScorerStatistics figures = figures_;
     figures.last_failure = last_failure_;
-    figures.memories = static_cast<std::uint64_t>(
-        std::count_if(memories_.begin(), memories_.end(),
-                      [](const auto& one) { return one.second->bytes > 0; }));
+    figures.memories = static_cast<std::uint64_t>(std::count_if(
+        memories_.begin(), memories_.end(), [](const auto& one) { return one.second->bytes > 0; }));
     figures.bytes = memory_.used();
     return figures;
   }
@@ -91,8 +90,8 @@ class CudaScorer::Parts {
     std::mutex updating;  // held while `keys` are brought up to date; mutex_ may be taken inside
     Resident keys;        // of the one who updates; changed() comes when nobody does
     // Under mutex_:
-    std::size_t bytes = 0;     // on the device
-    unsigned users = 0;        // batches under way
+    std::size_t bytes = 0;      // on the device
+    unsigned users = 0;         // batches under way
     std::uint64_t used_at = 0;  // the later, the larger
   };
 
@@ -188,6 +187,8 @@ class CudaScorer::Parts {
     batch.queries = queries;
     batch.margin = view.margin;
     batch.k = k;
+    batch.scan_floats = options_.scan_floats;
+    batch.tile = options_.tile;
     batch.out = out;
     return lane.search(batch, allocate);
   }

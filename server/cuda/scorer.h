@@ -20,6 +20,10 @@ struct ScorerOptions {
   // Fewer similarities than this, queries times rows, are the CPU's, which has found them before a
   // kernel has started. A guess, as no GPU has been measured yet.
   std::size_t least_scores = std::size_t{1} << 17U;
+  // Memories of so few floats are scanned: codes would save less than the launches that they need.
+  // A guess too.
+  std::size_t scan_floats = std::size_t{1} << 20U;
+  std::size_t tile = 1024;  // queries that are searched for at once, at least 1
   // A line for the operator: when it has failed in a way that it did not before, and when it gives
   // the device up. Called by any thread, one at a time.
   std::function<void(const std::string&)> say;

@@ -1,4 +1,5 @@
-// What the kernels are given: arrays on the device and their shapes. Plain C++, for host and device.
+// What the kernels are given: arrays on the device and their shapes. Plain C++, for host and
+// device.
 #ifndef DPCACHE_SERVER_CUDA_WORK_H_
 #define DPCACHE_SERVER_CUDA_WORK_H_
 
@@ -8,9 +9,6 @@
 
 namespace dpcache::cuda {
 
-inline constexpr unsigned kThreads = 256;  // of every block
-inline constexpr unsigned kWarps = kThreads / 32;
-inline constexpr unsigned kHalves = kThreads / 16;  // half warps, each of which scores a row
 // Rows of which the first look keeps one figure, for each query. A warp's work.
 inline constexpr unsigned kChunkRows = 128;
 // Codes are padded to a multiple of this many bytes: four lanes' loads of 16.
@@ -38,10 +36,10 @@ inline constexpr unsigned kTileQueries = 64;
 // Vectors and their codes: vector i is about steps[i] * codes[i]. Codes have room up to the next
 // multiple of kChunkRows, those of queries of kTileQueries.
 struct Vectors {
-  float* keys = nullptr;          // (count, stride)
-  std::int8_t* codes = nullptr;   // (count, code_stride)
-  float* steps = nullptr;         // (count)
-  float* errors = nullptr;        // (count): the length of what a code misses of its vector, or more
+  float* keys = nullptr;         // (count, stride)
+  std::int8_t* codes = nullptr;  // (count, code_stride)
+  float* steps = nullptr;        // (count)
+  float* errors = nullptr;       // (count): the length of what a code misses of its vector, or more
   float* chunk_errors = nullptr;  // (chunks): the largest of a chunk's; null: not wanted
   std::uint32_t count = 0;
   std::uint32_t stride = 0;
@@ -73,20 +71,20 @@ struct SearchWork {
   std::uint32_t k = 1;
   std::uint32_t parts = 1;  // a query's work is split among so many blocks
   // Room for what is between the kernels.
-  float* best = nullptr;          // (queries, chunks); with codes
-  float* least = nullptr;         // (queries); with codes
-  std::uint64_t* live = nullptr;  // chunks that the codes do not rule out, of all queries; with codes
-  Entry* partial = nullptr;       // (queries, parts, k)
-  Entry* out = nullptr;           // (queries, k)
+  float* best = nullptr;   // (queries, chunks); with codes
+  float* least = nullptr;  // (queries); with codes
+  std::uint64_t* live =
+      nullptr;               // chunks that the codes do not rule out, of all queries; with codes
+  Entry* partial = nullptr;  // (queries, parts, k)
+  Entry* out = nullptr;      // (queries, k)
 };
 
 // Blocks that share a query's rows: enough of them to fill a large device, and no more than rows.
 constexpr std::uint32_t parts_for(std::size_t rows, std::size_t queries) noexcept {
   constexpr std::size_t kBlocks = 1'024;  // about 8 for each of 132 multiprocessors
   const std::size_t wanted = kBlocks / std::max<std::size_t>(1, queries / 8);
-  const std::size_t most = (rows + kThreads - 1) / kThreads;
-  return static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(std::min(wanted, most), 1, 512));
+  const std::size_t most = (rows + 255) / 256;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::min(wanted, most), 1, 512));
 }
 
 }  // namespace dpcache::cuda

@@ -1,6 +1,7 @@
-// A GPU made of threads: a stream is a thread that does what was put on it, in order and later, with
-// the kernels' own source. Memory is the host's, so that the address sanitizer sees what a kernel
-// touches; a copy runs when its turn comes, so that the thread sanitizer sees who did not wait.
+// A GPU made of threads: a stream is a thread that does what was put on it, in order and later,
+// with the kernels' own source. Memory is the host's, so that the address sanitizer sees what a
+// kernel touches; a copy runs when its turn comes, so that the thread sanitizer sees who did not
+// wait.
 #ifndef DPCACHE_TESTS_CUDA_EMULATED_DEVICE_H_
 #define DPCACHE_TESTS_CUDA_EMULATED_DEVICE_H_
 

@@ -187,9 +187,9 @@ void prepare(Fiber& fiber) {
 #if defined(__x86_64__)
   auto* top = reinterpret_cast<void**>(
       reinterpret_cast<std::uintptr_t>(fiber.stack.get() + kStack) / 16 * 16);
-  *--top = nullptr;                                // where run_fiber would return to
-  *--top = reinterpret_cast<void*>(&run_fiber);    // where the first switch returns to
-  for (int i = 0; i < 6; ++i) *--top = nullptr;    // the registers that it restores
+  *--top = nullptr;                              // where run_fiber would return to
+  *--top = reinterpret_cast<void*>(&run_fiber);  // where the first switch returns to
+  for (int i = 0; i < 6; ++i) *--top = nullptr;  // the registers that it restores
   fiber.stack_pointer = top;
 #else
   getcontext(&fiber.context);

@@ -1,4 +1,5 @@
-// CUDA's grid of threads on the CPU: what the kernels' source needs to compile as plain C++ and run.
+// CUDA's grid of threads on the CPU: what the kernels' source needs to compile as plain C++ and
+// run.
 //
 // Each thread of a block is a fiber, a stack of its own; blocks run one after another on the thread
 // that launches them. A fiber runs until it must wait for others: at __syncthreads(), or at an
@@ -6,8 +7,8 @@
 // launch gives the same result each time.
 //
 // The thread sanitizer is told of the fibers, and of no order between them but what barriers and
-// exchanges make: two lanes that share memory without are a race that it reports. A wait that cannot
-// end (a lane of the mask has left, or waits elsewhere) throws.
+// exchanges make: two lanes that share memory without are a race that it reports. A wait that
+// cannot end (a lane of the mask has left, or waits elsewhere) throws.
 //
 // Several threads may launch at a time. Only what the kernels use is here.
 #ifndef DPCACHE_TESTS_CUDA_HOST_GRID_H_
@@ -41,7 +42,8 @@ void run(unsigned blocks, unsigned threads, const std::function<void()>& body);
 // Waits for all threads of the block that have not ended.
 void wait_for_block() noexcept;
 
-// Each lane of `mask` brings some bytes and gets those of all lanes. Returns `kLaneBytes` for each lane.
+// Each lane of `mask` brings some bytes and gets those of all lanes. Returns `kLaneBytes` for each
+// lane.
 inline constexpr std::size_t kLaneBytes = 32;
 const std::array<std::byte, 32 * kLaneBytes>& exchange(unsigned mask, const void* bytes,
                                                        std::size_t size) noexcept;
@@ -136,9 +138,9 @@ inline unsigned long long atomicAdd(unsigned long long* to, unsigned long long v
 
 namespace dpcache::cuda {
 
-// sums (16, 8) += rows (16, 32) x queries (8, 32), as mma.m16n8k32 spreads them over a warp: lane l has
-// bytes 4 (l % 4) on, and 16 bytes behind, of rows l / 4 and l / 4 + 8 and of query l / 4; and columns
-// 2 (l % 4) and the next of these two rows' sums.
+// sums (16, 8) += rows (16, 32) x queries (8, 32), as mma.m16n8k32 spreads them over a warp: lane l
+// has bytes 4 (l % 4) on, and 16 bytes behind, of rows l / 4 and l / 4 + 8 and of query l / 4; and
+// columns 2 (l % 4) and the next of these two rows' sums.
 inline void multiply_bytes(int (&sums)[4], unsigned row0, unsigned row8, unsigned row0_more,
                            unsigned row8_more, unsigned query, unsigned query_more) {
   struct Fragments {

@@ -169,8 +169,8 @@ TEST(CudaKernels, EveryShapeFindsWhatLoopsFind) {
   };
   for (const auto& [dimension, rows, queries, k] :
        {Shape{1, 3, 1, 1}, Shape{16, 1, 1, 1}, Shape{17, 127, 3, 2}, Shape{48, 128, 8, 16},
-        Shape{64, 129, 9, 5}, Shape{100, 333, 33, 1}, Shape{384, 260, 5, 10},
-        Shape{30, 300, 65, 3}, Shape{24, 500, 3, 64}, Shape{24, 20, 2, 17}}) {
+        Shape{64, 129, 9, 5}, Shape{100, 333, 33, 1}, Shape{384, 260, 5, 10}, Shape{30, 300, 65, 3},
+        Shape{24, 500, 3, 64}, Shape{24, 20, 2, 17}}) {
     SCOPED_TRACE(testing::Message() << dimension << " floats, " << rows << " rows, " << queries
                                     << " queries, k = " << k);
     Case test = clusters(7, dimension, rows, queries, 1 + rows / 4, 0.3F);
