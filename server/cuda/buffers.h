@@ -141,6 +141,36 @@ class Places {
   std::size_t bytes_ = 0;
 };
 
+struct SearchShape {
+  std::size_t rows = 0;
+  std::size_t stride = 0;
+  std::size_t queries = 0;
+  std::size_t k = 1;
+  std::size_t skip_words = 0;  // of 32 bits
+};
+
+// A search's arrays but for the rows'.
+inline SearchWork lay_out(Places& places, const SearchShape& shape) noexcept {
+  SearchWork work;
+  const std::size_t count = shape.queries;
+  work.k = static_cast<std::uint32_t>(shape.k);
+  work.parts = parts_for(shape.rows, count);
+  work.queries.stride = static_cast<std::uint32_t>(shape.stride);
+  work.queries.count = static_cast<std::uint32_t>(count);
+  work.queries.keys = places.take<float>(count * shape.stride);
+  work.queries.codes =
+      places.take<std::int8_t>(rounded_up(count, kTileQueries) * code_stride(shape.stride));
+  work.queries.steps = places.take<float>(count);
+  work.queries.errors = places.take<float>(count);
+  work.best = places.take<float>(count * chunks(shape.rows));
+  work.least = places.take<float>(count);
+  work.live = places.take<std::uint64_t>(1);
+  work.partial = places.take<Entry>(count * work.parts * shape.k);
+  work.out = places.take<Entry>(count * shape.k);
+  if (shape.skip_words > 0) work.skip = places.take<std::uint32_t>(shape.skip_words);
+  return work;
+}
+
 }  // namespace dpcache::cuda
 
 #endif  // DPCACHE_SERVER_CUDA_BUFFERS_H_

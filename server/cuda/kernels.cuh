@@ -35,11 +35,18 @@
 #if defined(__CUDACC__)
 #define DPCACHE_UNROLL _Pragma("unroll")
 #define DPCACHE_ROLL _Pragma("unroll 1")
-#define DPCACHE_WHERE on_device
 #else
 #define DPCACHE_UNROLL
 #define DPCACHE_ROLL
+#endif
+
+// A program may hold these kernels more than once, the tests do: their names must differ.
+#if !defined(DPCACHE_WHERE)
+#if defined(__CUDACC__)
+#define DPCACHE_WHERE on_device
+#else
 #define DPCACHE_WHERE on_host
+#endif
 #endif
 
 // Threads of every block. Tests that need many blocks take fewer, at least kMostTop.
@@ -47,7 +54,6 @@
 #define DPCACHE_BLOCK_THREADS 256
 #endif
 
-// A program may hold both, the tests do: their names must differ.
 namespace dpcache::cuda::inline DPCACHE_WHERE {
 
 constexpr unsigned kThreads = DPCACHE_BLOCK_THREADS;

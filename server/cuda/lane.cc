@@ -18,32 +18,6 @@ std::size_t tile_size(const Lane::Batch& batch, std::size_t queries) noexcept {
   return std::clamp<std::size_t>(most, 1, queries);
 }
 
-// The arrays of a search of `count` queries.
-SearchWork places(Places& places, const Lane::Batch& batch, std::size_t count) noexcept {
-  SearchWork work;
-  const std::size_t rows = batch.rows.count;
-  const std::size_t stride = batch.rows.stride;
-  work.way = rows * stride <= batch.scan_floats ? Way::scan : Way::codes;
-  work.rows = batch.rows;
-  work.margin = batch.margin;
-  work.k = static_cast<std::uint32_t>(batch.k);
-  work.parts = parts_for(rows, count);
-  work.queries.stride = batch.rows.stride;
-  work.queries.count = static_cast<std::uint32_t>(count);
-  work.queries.keys = places.take<float>(count * stride);
-  work.queries.codes =
-      places.take<std::int8_t>(rounded_up(count, kTileQueries) * code_stride(stride));
-  work.queries.steps = places.take<float>(count);
-  work.queries.errors = places.take<float>(count);
-  work.best = places.take<float>(count * chunks(rows));
-  work.least = places.take<float>(count);
-  work.live = places.take<std::uint64_t>(1);
-  work.partial = places.take<Entry>(count * work.parts * batch.k);
-  work.out = places.take<Entry>(count * batch.k);
-  if (!batch.skip.empty()) work.skip = places.take<std::uint32_t>((rows + 63) / 64 * 2);
-  return work;
-}
-
 }  // namespace
 
 Lane::Lane(Device& device) noexcept : device_(device), halves_{Half(device), Half(device)} {}
@@ -96,14 +70,19 @@ Outcome Lane::search(const Batch& batch, const Allocate& allocate) noexcept {
   Outcome outcome = prepare();
   if (!outcome) return outcome;
 
+  const SearchShape shape = {batch.rows.count, batch.rows.stride, tile, batch.k,
+                             batch.skip.empty() ? 0 : (batch.rows.count + 63) / 64 * 2};
   Places sizes(nullptr);
-  places(sizes, batch, tile);
+  lay_out(sizes, shape);
   if (scratch_.bytes() < sizes.bytes()) {
     outcome = allocate(scratch_, sizes.bytes());
     if (!outcome) return outcome;
   }
   Places real(scratch_.data());
-  SearchWork work = places(real, batch, tile);
+  SearchWork work = lay_out(real, shape);
+  work.way = batch.rows.count * stride <= batch.scan_floats ? Way::scan : Way::codes;
+  work.rows = batch.rows;
+  work.margin = batch.margin;
   if (!batch.skip.empty()) {
     outcome = upload(const_cast<std::uint32_t*>(work.skip), batch.skip.data(),
                      (batch.rows.count + 63) / 64 * sizeof(std::uint64_t));

@@ -69,7 +69,7 @@ T shuffle(unsigned mask, T value, unsigned source) noexcept {
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA's names.
 #define __device__
-#define __global__
+#define __global__ inline               // several files may have them
 #define __shared__ static thread_local  // blocks of a thread run one after another
 #define __launch_bounds__(...)
 #define threadIdx (::dpcache::host_grid::place().thread)
