@@ -118,12 +118,12 @@ TEST(CudaScorer, WhatIsTooSmallOrTooLargeIsTheCpus) {
 
 TEST(CudaScorer, TheMemoryUsedLongestAgoMakesRoom) {
   ScorerOptions options;
-  options.memory = 420'000;  // two of three memories, and room to search
+  options.memory = 210'000;  // two of three memories, and room to search
   options.batches = 1;
   TestScorer test(options);
   std::vector<TestMemory> memories;
   for (unsigned i = 0; i < 3; ++i) {
-    memories.emplace_back(i, 64, 8 + i).add(512, test.scorer.get());
+    memories.emplace_back(i, 64, 8 + i).add(256, test.scorer.get());
   }
   EXPECT_TRUE(test.answers(memories[0], 2));
   EXPECT_TRUE(test.answers(memories[1], 2));
@@ -132,10 +132,10 @@ TEST(CudaScorer, TheMemoryUsedLongestAgoMakesRoom) {
   EXPECT_TRUE(test.answers(memories[2], 2));  // instead of 1
   EXPECT_EQ(test.scorer->statistics().displaced, 1U);
   EXPECT_TRUE(test.answers(memories[0], 2));
-  EXPECT_EQ(test.scorer->statistics().uploaded_rows, 3 * 512U) << "0 was still there";
+  EXPECT_EQ(test.scorer->statistics().uploaded_rows, 3 * 256U) << "0 was still there";
   memories[1].move(3, test.scorer.get());
   EXPECT_TRUE(test.answers(memories[1], 2));
-  EXPECT_EQ(test.scorer->statistics().uploaded_rows, 4 * 512U);
+  EXPECT_EQ(test.scorer->statistics().uploaded_rows, 4 * 256U);
   EXPECT_LE(test.control.used, options.memory);
   EXPECT_TRUE(test.lines.empty());
 }
@@ -161,9 +161,9 @@ TEST(CudaScorer, AMemoryThatDoesNotFitIsTheCpusAndTheOthersAreServed) {
 
 TEST(CudaScorer, ADeviceThatOthersFillIsAskedBeforeAnythingIsTaken) {
   TestScorer test;
-  test.control.memory = std::size_t{65} << 20U;  // 1 MiB more than is left to the driver
+  test.control.memory = (std::size_t{64} << 20U) + 100'000;  // 64 MiB are left to the driver
   TestMemory memory(1, 64, 13);
-  memory.add(5000, test.scorer.get());
+  memory.add(600, test.scorer.get());
   EXPECT_FALSE(test.answers(memory, 2));
   EXPECT_EQ(test.control.number_of(Call::allocate), 0);
   test.control.memory = std::size_t{1} << 30U;
