@@ -2,7 +2,6 @@
 #ifndef DPCACHE_SERVER_SERVE_SCORING_H_
 #define DPCACHE_SERVER_SERVE_SCORING_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,14 +9,9 @@
 #include "cuda/device.h"
 #include "cuda/scorer.h"
 #include "dpcache/scorer.h"
+#include "serve/serve.h"
 
 namespace dpcache::server {
-
-enum class ScorerChoice : std::uint8_t {
-  automatic,  // a GPU if there is one
-  cpu,
-  cuda,  // a GPU; that there is none is an error in the log, and the CPU scores
-};
 
 struct ScoringOptions {
   ScorerChoice choice = ScorerChoice::automatic;
