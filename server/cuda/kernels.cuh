@@ -12,8 +12,10 @@
 //   |q.k - v.u| = |(q - v).u + q.(k - u)| <= b (|k| + a) + |q| a <= 1.01 (a + b) + a b,
 // as no vector that is coded is longer than 1.01; those that are, or are much shorter, have the
 // error kNoBound. The canonical score misses q.k by at most (stride / 16 + 5) roundings of
-// |q| |k| <= 1.02, which is less than the snap's margin of twice as many. v.u itself is an exact
-// integer times two steps, in a few roundings. bound_error() is the sum of all, and rounded up.
+// |q| |k| <= 1.02, which is less than 0.6 of the snap's margin. Scores that snap to the same 1, or -1,
+// are up to 1.6 margins apart; two margins in each bound keep them together (0.6 + 0.6 + 1.6 < 2 + 2;
+// and against a score that has been snapped already, 0.6 + 1 < 2). v.u itself is an exact integer
+// times two steps, in a few roundings. bound_error() is the sum of all, and rounded up.
 //
 // CPU reference. What search.cc of core does, with dots() of kernels.cc: score, snap, compare by
 // score, then by row. The tests hold every kernel to plain loops (tests/cuda).
@@ -70,13 +72,6 @@ constexpr float kNoBound = 1e15F;  // its square is finite, so that nothing here
 __device__ inline float snapped(float score, float margin) {
   if (score >= 1.0F - margin) return 1.0F;
   if (score <= margin - 1.0F) return -1.0F;
-  return score;
-}
-
-// A row whose score is below this cannot be in an answer whose last entry scores `score` or more.
-__device__ inline float cut(float score, float margin) {
-  if (score >= 1.0F - margin) return 1.0F - margin;  // they all count as 1
-  if (score <= margin - 1.0F) return -kNoBound;      // they all count as -1
   return score;
 }
 
@@ -351,7 +346,8 @@ __global__ void __launch_bounds__(kThreads) find_chunk_errors(EncodeWork work) {
 // How far a canonical score may be from the codes' product. See the file's head; 2^-19 for the
 // roundings of the product, of this sum and of a comparison with it.
 __device__ inline float bound_error(float key_error, float query_error, float margin) {
-  return 1.02F * (key_error + query_error) + key_error * query_error + margin + 0x1p-19F;
+  return 1.02F * (key_error + query_error) + key_error * query_error + 2.0F * margin +
+         0x1p-19F;
 }
 
 // -------------------------------------------------------------------------------- the first look
@@ -500,7 +496,7 @@ __global__ void __launch_bounds__(kThreads) find_least(SearchWork work) {
           bounds[other] > bound || (bounds[other] == bound && other < threadIdx.x);
       before += is_before ? 1 : 0;
     }
-    if (before == work.k - 1) least = cut(bound, work.margin);
+    if (before == work.k - 1) least = bound;
   }
   __syncthreads();
   if (threadIdx.x == 0) work.least[query] = least;
@@ -581,7 +577,7 @@ __global__ void __launch_bounds__(kThreads) settle(SearchWork work) {
             half, query_key, work.rows.keys + row * work.rows.stride, work.rows.stride);
         list.offer(half, {number, snapped(score, work.margin)});
         // k rows of its own score that much.
-        if (list.last.row != kNoRow32) least = fmaxf(least, cut(list.last.score, work.margin));
+        if (list.last.row != kNoRow32) least = fmaxf(least, list.last.score);
       }
     }
   }

@@ -93,7 +93,6 @@ Outcome Resident::update(const KeysView& view, Lane& lane, Device& device, const
     changed.clear();
     changed.add(0, view.rows);
   }
-  is_there_ = false;  // until all of it has gone well
   const Vectors arrays = vectors(view);
   for (auto [first, last] : changed.ranges()) {
     last = std::min(last, view.rows);

@@ -190,6 +190,31 @@ TEST(CudaKernels, CodesRuleOutMostRowsAndTheAnswerStays) {
   }
 }
 
+TEST(CudaKernels, TheSecondLookFindsTheBestOfWhatIsLeft) {
+  // Twenty neighbours for each query, each in a chunk of its own: few of all chunks are left.
+  constexpr std::size_t kRows = 24'000;
+  constexpr std::size_t kClusters = 1'200;
+  Random random(18);
+  std::vector<Vector> centres(kClusters, Vector(16));
+  for (Vector& centre : centres) {
+    for (float& x : centre) x = random.normal();
+  }
+  Case test;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    Vector x = centres[r % kClusters];
+    for (float& part : x) part += 0.1F * random.normal();
+    test.rows.push_back(unit(x));
+  }
+  for (const std::size_t c : {3U, 500U, 1100U}) test.queries.push_back(unit(centres[c]));
+  for (const std::size_t k : {std::size_t{1}, std::size_t{5}, std::size_t{17}}) {
+    test.k = k;
+    const Answer answer = by_kernels(test, Way::codes);
+    ASSERT_LE(answer.live, test.queries.size() * chunks(kRows) / 8) << "a scan answered";
+    ASSERT_GE(answer.live, test.queries.size() * k);
+    expect_same(answer.entries, by_loops(test), "codes");
+  }
+}
+
 TEST(CudaKernels, WhereCodesRuleNothingOutAScanAnswers) {
   // All rows are nearer to each other than their codes can tell.
   Case test = clusters(2, 48, 400, 4, 1, 0.001F);
@@ -238,6 +263,47 @@ TEST(CudaKernels, WhatSnapsIsEqual) {
   }
   test.queries = {centre};
   test.k = 3;
+  expect_exact(test);
+}
+
+TEST(CudaKernels, WhatSnapsIsEqualWhereCodesCouldTell) {
+  // Rows whose codes are all but exact: A scores 1, B just enough to count as 1.
+  constexpr std::size_t kStride = 4096;
+  const float margin = snap_margin(kStride);
+  Vector a(kStride);
+  a[0] = 1.0F;
+  Vector b(kStride);
+  b[0] = 127.0F;
+  b[1] = 1.0F;
+  b = unit(b);
+  ASSERT_GE(b[0], 1.0F - margin);
+  ASSERT_LT(b[0], 1.0F - 0.9F * margin);
+  Vector opposite(kStride);
+  opposite[0] = -1.0F;
+  Vector far(kStride);
+  far[7] = 1.0F;
+  Case test;
+  test.rows.assign(2 * kChunkRows, far);
+  test.rows[3] = b;
+  test.rows[kChunkRows + 5] = a;
+  test.queries = {a};
+  expect_exact(test);
+  EXPECT_EQ(by_kernels(test, Way::codes).entries[0].row, 3U);
+  test.rows.assign(kChunkRows, a);
+  test.rows.resize(2 * kChunkRows, b);
+  test.queries = {opposite};
+  expect_exact(test);
+  EXPECT_EQ(by_kernels(test, Way::codes).entries[0].row, 0U);
+}
+
+TEST(CudaKernels, ARowThatIsSkippedRulesNothingOut) {
+  Case test = clusters(16, 64, 450, 10, 450, 0.1F);
+  test.skip.assign((test.rows.size() + 31) / 32, 0);
+  for (std::size_t q = 0; q < 10; ++q) {
+    const std::size_t r = q * 43;
+    test.queries[q] = test.rows[r];
+    test.skip[r / 32] |= 1U << r % 32;
+  }
   expect_exact(test);
 }
 

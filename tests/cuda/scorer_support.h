@@ -72,13 +72,17 @@ class TestMemory {
     view.version = version_;
     return view;
   }
-  // Queries near some of the rows.
+  // Queries near some of the rows, or near one.
   std::vector<float> queries(std::size_t count) {
+    return queries(count, [this] { return engine_() % rows(); });
+  }
+  template <class Choose>
+  std::vector<float> queries(std::size_t count, const Choose& choose) {
     std::vector<float> all;
     std::normal_distribution<float> normal;
     for (std::size_t q = 0; q < count; ++q) {
       std::vector<float> x(dimension_);
-      const float* key = keys_.data() + engine_() % rows() * stride();
+      const float* key = keys_.data() + choose() * stride();
       for (std::size_t i = 0; i < dimension_; ++i) x[i] = key[i] + 0.02F * normal(engine_);
       std::vector<float> unit(stride());
       kernels::normalise(x, unit);

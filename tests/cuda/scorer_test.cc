@@ -62,6 +62,21 @@ TEST(CudaScorer, UploadsWhatHasChangedAndNothingElse) {
   EXPECT_EQ(uploaded(), 634U);
 }
 
+TEST(CudaScorer, AKeyThatMovedIsFoundByItsNewCode) {
+  TestScorer test;
+  TestMemory memory(1, 24, 30);
+  memory.add(2500, test.scorer.get());
+  EXPECT_TRUE(test.answers(memory, 2));
+  for (const std::size_t row : {std::size_t{1300}, std::size_t{2499}, std::size_t{130}}) {
+    memory.move(row, test.scorer.get());
+    const std::vector<float> queries = memory.queries(2, [row] { return row; });
+    std::vector<RowMatch> found(2);
+    ASSERT_TRUE(test.scorer->nearest(memory.view(), queries, found));
+    EXPECT_EQ(found[0].row, row);
+    EXPECT_EQ(found, memory.by_loops(queries, 1));
+  }
+}
+
 TEST(CudaScorer, AChangeThatNobodyNamedBringsEverythingAnew) {
   TestScorer test;
   TestMemory memory(1, 16, 3);
