@@ -201,13 +201,12 @@ struct BlockLists {
 
 // -------------------------------------------------------------------------------------- the scan
 
-// Whether a search by codes is to be answered by a scan after all: where they leave an eighth of the
-// rows, to score these one by one would take longer. Known on the device alone, so that the host
-// need not wait: both ways are launched, and one of them returns at once.
+// Whether a search by codes is to be answered by a scan after all. Known on the device alone, so that
+// the host need not wait: both ways are launched, and one of them returns at once.
 __device__ inline bool falls_back(const SearchWork& work) {
   const std::uint64_t all = (std::uint64_t{work.rows.count} + kChunkRows - 1) / kChunkRows *
                             std::uint64_t{work.queries.count};
-  return *work.live > all / 8;
+  return *work.live > all / work.scan_from;
 }
 
 // Every row, in canonical order: kQueries queries by 4 rows at a time in the registers of a half

@@ -81,6 +81,7 @@ Outcome Lane::search(const Batch& batch, const Allocate& allocate) noexcept {
   Places real(scratch_.data());
   SearchWork work = lay_out(real, shape);
   work.way = batch.rows.count * stride <= batch.scan_floats ? Way::scan : Way::codes;
+  work.scan_from = batch.scan_from;
   work.rows = batch.rows;
   work.margin = batch.margin;
   if (!batch.skip.empty()) {

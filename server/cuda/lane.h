@@ -40,6 +40,7 @@ class Lane {
     float margin = 0.0F;
     std::size_t k = 1;
     std::size_t scan_floats = 0;  // keys of no more floats are scanned
+    unsigned scan_from = 8;       // see SearchWork
     std::size_t tile = 1;         // queries at once at most
     std::span<RowMatch> out;
   };

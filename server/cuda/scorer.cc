@@ -188,6 +188,7 @@ class CudaScorer::Parts {
     batch.margin = view.margin;
     batch.k = k;
     batch.scan_floats = options_.scan_floats;
+    batch.scan_from = options_.scan_from;
     batch.tile = options_.tile;
     batch.out = out;
     return lane.search(batch, allocate);

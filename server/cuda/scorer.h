@@ -23,6 +23,9 @@ struct ScorerOptions {
   // Memories of so few floats are scanned: codes would save less than the launches that they need.
   // A guess too.
   std::size_t scan_floats = std::size_t{1} << 20U;
+  // A search by codes becomes a scan if they leave more than one of so many chunks of rows; 1:
+  // never.
+  unsigned scan_from = 8;
   std::size_t tile = 1024;  // queries that are searched for at once, at least 1
   // A line for the operator: when it has failed in a way that it did not before, and when it gives
   // the device up. Called by any thread, one at a time.

@@ -70,6 +70,9 @@ struct SearchWork {
   float margin = 0.0F;
   std::uint32_t k = 1;
   std::uint32_t parts = 1;  // a query's work is split among so many blocks
+  // A scan answers after all if codes leave more than one of so many chunks: to score their rows
+  // one by one would take longer. 1: never.
+  std::uint32_t scan_from = 8;
   // Room for what is between the kernels.
   float* best = nullptr;   // (queries, chunks); with codes
   float* least = nullptr;  // (queries); with codes

@@ -99,7 +99,7 @@ struct Answer {
   std::uint64_t live = 0;
 };
 
-Answer by_kernels(const Case& test, Way way) {
+Answer by_kernels(const Case& test, Way way, std::uint32_t scan_from = 8) {
   Block rows(test.rows);
   Block queries(test.queries);
   rows.encode();
@@ -118,6 +118,7 @@ Answer by_kernels(const Case& test, Way way) {
   work.margin = snap_margin(rows.stride);
   work.k = static_cast<std::uint32_t>(test.k);
   work.parts = test.parts;
+  work.scan_from = scan_from;
   work.best = best.data();
   work.least = least.data();
   work.live = &answer.live;
@@ -142,6 +143,7 @@ void expect_exact(const Case& test) {
   const std::vector<Entry> expected = by_loops(test);
   expect_same(by_kernels(test, Way::scan).entries, expected, "scan");
   expect_same(by_kernels(test, Way::codes).entries, expected, "codes");
+  expect_same(by_kernels(test, Way::codes, 1).entries, expected, "codes, never a scan");
 }
 
 // Rows of clusters, and queries near some of them.
@@ -288,12 +290,12 @@ TEST(CudaKernels, WhatSnapsIsEqualWhereCodesCouldTell) {
   test.rows[kChunkRows + 5] = a;
   test.queries = {a};
   expect_exact(test);
-  EXPECT_EQ(by_kernels(test, Way::codes).entries[0].row, 3U);
+  EXPECT_EQ(by_kernels(test, Way::codes, 1).entries[0].row, 3U);
   test.rows.assign(kChunkRows, a);
   test.rows.resize(2 * kChunkRows, b);
   test.queries = {opposite};
   expect_exact(test);
-  EXPECT_EQ(by_kernels(test, Way::codes).entries[0].row, 0U);
+  EXPECT_EQ(by_kernels(test, Way::codes, 1).entries[0].row, 0U);
 }
 
 TEST(CudaKernels, ARowThatIsSkippedRulesNothingOut) {
@@ -357,7 +359,7 @@ TEST(CudaKernels, PartsDoNotChangeTheAnswer) {
   for (const std::uint32_t parts : {1U, 2U, 3U, 8U, 40U}) {
     test.parts = parts;
     expect_same(by_kernels(test, Way::scan).entries, expected, "scan");
-    expect_same(by_kernels(test, Way::codes).entries, expected, "codes");
+    expect_same(by_kernels(test, Way::codes, 1).entries, expected, "codes");
   }
 }
 

@@ -16,6 +16,7 @@ int compare(std::size_t scan_floats, std::size_t step) {
   ScorerOptions options;
   options.least_scores = 0;
   options.scan_floats = scan_floats;
+  options.scan_from = 1;
   CudaScorer scorer(std::make_unique<EmulatedDevice>(control), options);
   return run_vectors(DPCACHE_TEST_DATA, step, scorer,
                      [](const std::string& what) { ADD_FAILURE() << what; });

@@ -103,6 +103,7 @@ bool compare() {
     ScorerOptions options;
     options.least_scores = 0;
     options.scan_floats = scan_floats;
+    options.scan_from = 1;
     options.tile = 40;
     CudaScorer scorer(workload->take_device(), options);
     unsigned seed = 0;
@@ -146,6 +147,7 @@ bool vectors() {
     ScorerOptions options;
     options.least_scores = 0;
     options.scan_floats = scan_floats;
+    options.scan_from = 1;
     CudaScorer scorer(workload->take_device(), options);
     const std::size_t step = workload->is_real() ? 1 : 9;
     compared += run_vectors(DPCACHE_TEST_DATA, step, scorer, [&](const std::string& what) {
