@@ -38,7 +38,8 @@ endif()
 if(NOT DPCACHE_HEADERS)
   message(FATAL_ERROR "xxhash.h is missing: run scripts/setup, or install libxxhash-dev")
 endif()
-if((DPCACHE_BUILD_CLI OR DPCACHE_BUILD_SERVER OR DPCACHE_BUILD_TESTS OR DPCACHE_FUZZ)
+if((DPCACHE_BUILD_CLI OR DPCACHE_BUILD_SERVER OR DPCACHE_BUILD_TESTS OR DPCACHE_FUZZ
+    OR DPCACHE_DEVICE_CHECK)
    AND NOT EXISTS ${DPCACHE_HEADERS}/nlohmann/json.hpp)
   message(FATAL_ERROR "nlohmann/json.hpp is missing: run scripts/setup, or install "
     "nlohmann-json3-dev")

@@ -61,6 +61,29 @@ MUTATIONS = [
      "float least() const noexcept { return heap.back().similarity; }", "codes"),
     ("the second look keeps nothing", "core/src/codes.cc",
      "if (!(cosines[i] < least)) rows[kept++] = rows[i];", "static_cast<void>(least);", "codes"),
+    ("on a GPU, codes err a fifth of what they do", "server/cuda/kernels.cuh",
+     "return 1.02F * (key_error + query_error)", "return 0.2F * (key_error + query_error)", "cuda_kernels"),
+    ("on a GPU, the bound has no margins for the snap", "server/cuda/kernels.cuh",
+     "2.0F * margin +", "0.0F * margin +", "cuda_kernels"),
+    ("on a GPU, the younger of equal rows wins", "server/cuda/kernels.cuh", "a.row < b.row", "a.row > b.row",
+     "cuda_kernels"),
+    ("on a GPU, a skipped row rules others out", "server/cuda/kernels.cuh",
+     "if (row >= work.rows.count || !counts(work.skip, row)) continue;", "if (row >= work.rows.count) continue;",
+     "cuda_kernels"),
+    ("on a GPU, sums have another order", "server/cuda/kernels.cuh",
+     "for (unsigned width = 8; width != 0; width /= 2) {\n      sum = __fadd_rn",
+     "for (unsigned width = 1; width != 16; width *= 2) {\n      sum = __fadd_rn", "cuda_kernels"),
+    ("on a GPU, the best bounds all k", "server/cuda/kernels.cuh", "if (before == work.k - 1) least = bound;",
+     "if (before == 0) least = bound;", "cuda_kernels"),
+    ("on a GPU, a list's first raises the bound of its last", "server/cuda/kernels.cuh",
+     "fmaxf(least, list.last.score);", "fmaxf(least, half.from(list.entries[0].score, 0));", "cuda_kernels"),
+    ("on a GPU, a key that moves keeps its code", "server/cuda/resident.cc",
+     "if (outcome) {\n      outcome = device.encode(", "if (outcome && first == 0) {\n      outcome = device.encode(",
+     "cuda_scorer"),
+    ("a GPU's answer is taken before it is there", "server/cuda/lane.cc", "return device_.wait(half.done);",
+     "return {};", "cuda_scorer"),
+    ("what has changed is uploaded again and again", "server/cuda/resident.cc",
+     "changed_.clear();\n  version_", "version_", "cuda_scorer"),
 ]
 
 
@@ -93,7 +116,8 @@ def main() -> int:
             return subprocess.run([str(copy / "build/tests" / target)], cwd=copy / "build/tests", timeout=600,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
-        subprocess.run(["cmake", "-G", "Ninja", "-S", str(copy), "-B", str(copy / "build"), *settings], check=True,
+        subprocess.run(["cmake", "-G", "Ninja", "-S", str(copy), "-B", str(copy / "build"), "-DDPCACHE_CUDA=OFF", *settings],
+                       check=True,
                        stdout=subprocess.DEVNULL)
         for test in sorted({test for *_, test in MUTATIONS}):
             if not passes(test):

@@ -79,6 +79,11 @@ void add_serve_options(CLI::App& app, server::ServeOptions& options) {
   add.group("Running");
   duration("--snapshot-interval", options.snapshot_interval, "default 5m");
   duration("--patience", options.patience, "for requests under way, at the end; default 10s");
+  add.choice("--scorer", options.scorer,
+             {{"auto", server::ScorerChoice::automatic},
+              {"cpu", server::ScorerChoice::cpu},
+              {"cuda", server::ScorerChoice::cuda}},
+             "who compares keys; default auto: a GPU if there is one");
   add.choice("--log-level", options.log_level,
              {{"error", server::LogLevel::error},
               {"info", server::LogLevel::info},

@@ -42,7 +42,10 @@ void print_log_metrics(const SqliteLog& log, std::string& out) {
 }
 
 AppOptions with_metrics(AppOptions options, const SqliteLog& log) {
-  options.more_metrics = [&log](std::string& out) { print_log_metrics(log, out); };
+  options.more_metrics = [&log, more = std::move(options.more_metrics)](std::string& out) {
+    print_log_metrics(log, out);
+    if (more) more(out);
+  };
   return options;
 }
 

@@ -17,6 +17,7 @@
 #include "http/server.h"
 #include "serve/page.h"
 #include "serve/parts.h"
+#include "serve/scoring.h"
 
 namespace dpcache::server {
 
@@ -147,6 +148,12 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   }
   Journal journal(options.log_level, say);
   AppOptions of_app = app_options(options, journal);
+  ScoringOptions of_scoring;
+  of_scoring.choice = options.scorer;
+  of_scoring.info = [&journal](const std::string& text) { journal.info(text); };
+  of_scoring.error = [&journal](const std::string& text) { journal.error(text); };
+  const Scoring scoring(of_scoring);
+  of_app.more_metrics = [&scoring](std::string& out) { scoring.print_metrics(out); };
 
   const std::string data =
       options.data.value_or("").empty() ? default_data_folder() : *options.data;
@@ -159,6 +166,7 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   of_service.max_memory = options.max_memory > 0 ? options.max_memory : machine_memory() / 4 * 3;
   of_service.max_caches = options.max_caches;
   of_service.snapshot_interval = options.snapshot_interval;
+  of_service.scorer = scoring.scorer();
   of_service.info = [&journal](const std::string& text) { journal.info(text); };
   of_service.error = [&journal](const std::string& text) { journal.error(text); };
   Parts parts(data, std::move(of_service), std::move(of_app));

@@ -12,6 +12,11 @@
 namespace dpcache::server {
 
 enum class LogLevel : std::uint8_t { error, info, access };
+enum class ScorerChoice : std::uint8_t {
+  automatic,  // a GPU if there is one
+  cpu,
+  cuda,  // a GPU; that there is none is an error in the log, and the CPU scores
+};
 
 struct ServeOptions {
   std::string listen = "127.0.0.1:8080";  // address:port; an IPv6 address in brackets
@@ -32,6 +37,7 @@ struct ServeOptions {
   std::chrono::milliseconds snapshot_interval{300'000};
   std::chrono::milliseconds patience{10'000};  // for requests under way, at the end
   LogLevel log_level = LogLevel::info;
+  ScorerChoice scorer = ScorerChoice::automatic;
 };
 
 // The user's folder for data: $XDG_DATA_HOME/dpcache, or ~/.local/share/dpcache.

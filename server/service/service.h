@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "dpcache/scorer.h"
 #include "log/log.h"
 #include "log/snapshots.h"
 #include "service/hosted.h"
@@ -33,6 +34,7 @@ struct ServiceOptions {
   std::size_t max_waiting = 1024;          // requests that wait for one cache
   std::uint64_t max_pending = 64U << 20U;  // bytes of one partition on their way to the disk
   std::chrono::milliseconds snapshot_interval{300'000};
+  Scorer* scorer = nullptr;                   // of all caches; outlives the service; null: the CPU
   std::uint64_t snapshot_bytes = 64U << 20U;  // of log behind a snapshot that ask for the next
   // What an operator should know, in a sentence.
   std::function<void(const std::string&)> info = [](const std::string&) {};

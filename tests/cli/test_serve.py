@@ -113,6 +113,20 @@ class Serve(unittest.TestCase):
         status, answer = server.ask("POST", "/v1/caches/a/observe", "x" * 2000)
         self.assertEqual((status, answer["code"]), (413, "too_large"))
 
+    def test_says_who_scores(self):
+        server = self.start("--scorer", "cuda")
+        metrics = server.ask("GET", "/metrics")[1].decode()
+        server.stop()
+        said = [json.loads(line) for line in server.log if " scores: " in line]
+        self.assertEqual(len(said), 1)
+        has_gpu = said[0]["message"].startswith("a GPU")
+        self.assertEqual(said[0]["level"], "info" if has_gpu else "error")
+        self.assertIn(f"\ndpcache_scorer_gpu {int(has_gpu)}\n", metrics)
+        server = self.start("--scorer", "cpu")
+        self.assertIn("\ndpcache_scorer_gpu 0\n", server.ask("GET", "/metrics")[1].decode())
+        server.stop()
+        self.assertFalse([line for line in server.log if " scores: " in line])
+
     def test_says_what_stops_the_start(self):
         server = self.start()
         self.assertIn(f"in use by process {server.process.pid}", self.refused("--listen", "127.0.0.1:0"))
@@ -127,6 +141,7 @@ class Serve(unittest.TestCase):
             (["--max-body", "1G"], "at most 256M"),
             (["--max-dimension", "4294967297"], "--max-dimension: at most"),
             (["--log-level", "loud"], "--log-level"),
+            (["--scorer", "gpu"], "auto|cpu|cuda"),
             (["--nothing"], "unknown option --nothing"),
             (["file"], "options only"),
         ]
