@@ -210,28 +210,55 @@ Status write_reading(JsonWriter& json, const Cache& cache, std::span<const float
   return {};
 }
 
-Status write_scores(JsonWriter& json, const Cache& cache, std::span<const float> key,
-                    QueryOptions options) {
-  const std::size_t wanted = options.k;
-  options.k = std::max<std::size_t>(wanted, 1);
-  std::vector<Match> matches;
+using Matches = std::vector<Match>;
+
+// The verdict needs the best, whatever is listed.
+QueryOptions with_best(QueryOptions options) {
+  options.k = std::max<std::size_t>(options.k, 1);
+  return options;
+}
+
+Result<Matches> matches_of(const Cache& cache, std::span<const float> key, QueryOptions options) {
+  options = with_best(options);
   if (options.k == 1 || key.size() != cache.config().dimension) {
     // score() would take a key of another length for several, or none.
     auto match = cache.nearest(key, options);
     if (!match) return std::move(match.status);
-    if (*match) matches.push_back(**match);
-  } else {
-    auto scores = cache.score(key, options);
-    if (!scores) return std::move(scores.status);
-    matches = std::move(scores->front());
+    return *match ? Matches{**match} : Matches{};
   }
+  auto scores = cache.score(key, options);
+  if (!scores) return std::move(scores.status);
+  return std::move(scores->front());
+}
+
+// The matches of all queries, which are found much faster together; none if they ask for different
+// things, or one is refused: who asks for each alone learns which.
+std::vector<Matches> matches_of_all(const Cache& cache, const Asked& asked, std::int64_t now) {
+  const std::vector<SentQuery>& list = asked.sent.list;
+  if (list.size() < 2 || !asked.sent.errors.empty()) return {};
+  const QueryOptions options = options_of(list.front(), asked, now);
+  std::vector<float> keys;
+  keys.reserve(list.size() * cache.config().dimension);
+  for (const SentQuery& query : list) {
+    const QueryOptions other = options_of(query, asked, now);
+    const auto key = part(asked.sent, query.key);
+    const bool same = other.k == options.k && other.time == options.time &&
+                      other.encoder == options.encoder && key.size() == cache.config().dimension;
+    if (!same) return {};
+    keys.insert(keys.end(), key.begin(), key.end());
+  }
+  auto scores = cache.score(keys, with_best(options));
+  return scores ? std::move(*scores) : std::vector<Matches>();
+}
+
+void write_scores(JsonWriter& json, const Cache& cache, const Matches& matches,
+                  std::size_t wanted) {
   json.begin_object();
   write_verdict(json, threshold(cache.config()), matches.empty(),
                 matches.empty() ? 0.0F : matches.front().similarity);
   json.name("top").begin_array();
   for (std::size_t i = 0; i < std::min(wanted, matches.size()); ++i) write(json, matches[i]);
   json.end_array().end_object();
-  return {};
 }
 
 void ask_now(Asked& asked) {
@@ -247,11 +274,21 @@ void ask_now(Asked& asked) {
   JsonWriter json(body);
   json.begin_object().name("results").begin_array();
   std::vector<Status> errors;
+  const Cache& cache = hosted.cache();
+  const auto together = asked.reads ? std::vector<Matches>() : matches_of_all(cache, asked, now);
   for (std::size_t i = 0; i < sent.list.size(); ++i) {
     const QueryOptions options = options_of(sent.list[i], asked, now);
     const auto key = part(sent, sent.list[i].key);
-    Status status = asked.reads ? write_reading(json, hosted.cache(), key, options)
-                                : write_scores(json, hosted.cache(), key, options);
+    Status status;
+    if (asked.reads) {
+      status = write_reading(json, cache, key, options);
+    } else if (!together.empty()) {
+      write_scores(json, cache, together[i], options.k);
+    } else {
+      auto matches = matches_of(cache, key, options);
+      if (matches) write_scores(json, cache, *matches, options.k);
+      status = std::move(matches.status);
+    }
     if (status) continue;
     status.index = i;
     errors.push_back(std::move(status));

@@ -17,7 +17,7 @@ std::optional<Encoder> encoder_of(const Config& config) {
 
 }  // namespace
 
-Hosted::Hosted(std::string the_id, Restored restored, PartitionLog& log, Pool& pool,
+Hosted::Hosted(std::string the_id, Restored restored, PartitionLog& log, Pool& pool, Scorer* scorer,
                std::shared_ptr<std::atomic<std::uint64_t>> memory, std::function<void()> failed)
     : id(std::move(the_id)),
       name(restored.name),
@@ -26,6 +26,7 @@ Hosted::Hosted(std::string the_id, Restored restored, PartitionLog& log, Pool& p
       value_dimension(restored.cache.config().value_dimension),
       encoder(encoder_of(restored.cache.config())),
       turns(pool),
+      scorer_(scorer),
       log_(log),
       memory_(std::move(memory)),
       failed_(std::move(failed)) {
@@ -44,6 +45,7 @@ bool Hosted::prepare(std::size_t slots) {
 
 void Hosted::replace(Restored restored) {
   cache_ = std::move(restored.cache);
+  cache_.use_scorer(scorer_);
   settings_ = settings_from_json(restored.settings);
   answers_ = std::move(restored.answers);
   events_.clear();

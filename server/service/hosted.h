@@ -43,7 +43,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   // The parts of `restored`. `failed` is told once when an entry of this cache did not reach the
   // disk: the memory is then ahead of the log, takes no more changes, and waits for replace().
   // `memory`: of all caches, to which this adds its own.
-  Hosted(std::string id, Restored restored, PartitionLog& log, Pool& pool,
+  Hosted(std::string id, Restored restored, PartitionLog& log, Pool& pool, Scorer* scorer,
          std::shared_ptr<std::atomic<std::uint64_t>> memory, std::function<void()> failed);
   Hosted(const Hosted&) = delete;
   Hosted& operator=(const Hosted&) = delete;
@@ -120,6 +120,7 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   void committed(const Pending& pending, Position position);
   void wake();
 
+  Scorer* scorer_;  // null: none
   PartitionLog& log_;
   std::shared_ptr<std::atomic<std::uint64_t>> memory_;
   std::function<void()> failed_;

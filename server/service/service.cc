@@ -111,8 +111,8 @@ Service::Refusal Service::room_for(const Hosted& hosted, std::uint64_t bytes) co
 
 std::shared_ptr<Hosted> Service::host(const std::string& id, Restored restored) {
   const Partition partition = partition_of_id(id);
-  return std::make_shared<Hosted>(id, std::move(restored), partitions_[partition], pool_, memory_,
-                                  [this, partition] { heal(partition); });
+  return std::make_shared<Hosted>(id, std::move(restored), partitions_[partition], pool_,
+                                  options_.scorer, memory_, [this, partition] { heal(partition); });
 }
 
 Service::Refusal Service::create(const std::string& name, Cache cache, const Settings& settings,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <random>
 #include <vector>
 
@@ -81,6 +82,8 @@ struct Shape {
   const char* name;
   Config config;
   bool expires = false;
+
+  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 };
 
 Config config_of(std::uint32_t dimension) {

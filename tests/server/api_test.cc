@@ -1,6 +1,7 @@
 // The REST API, without sockets: what it takes, what it answers, what it refuses.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -697,6 +698,63 @@ TEST(Limits, HoldForRatesMemoryAndNumbers) {
   }
   EXPECT_EQ(status, 507);
   EXPECT_EQ(little.ask("POST", "/v1/caches/a/read", R"({"queries": [{"text": "x"}]})").status, 409);
+}
+
+// Scores nothing; counts what it is told.
+class Listener final : public Scorer {
+ public:
+  void changed(std::uint64_t, std::size_t first, std::size_t last) noexcept override {
+    rows += last - first;
+  }
+  void forget(std::uint64_t) noexcept override { ++forgotten; }
+  bool nearest(const KeysView&, std::span<const float>, std::span<RowMatch>) noexcept override {
+    return false;
+  }
+  bool top(const KeysView&, std::span<const float>, std::size_t,
+           std::span<RowMatch>) noexcept override {
+    return false;
+  }
+  std::atomic<std::size_t> rows = 0;
+  std::atomic<std::size_t> forgotten = 0;
+};
+
+TEST(Scoring, ScorersFollowTheCachesOfAService) {
+  Listener scorer;
+  ServiceOptions options;
+  options.scorer = &scorer;
+  Machine machine(options, {});
+  machine.ask("PUT", "/v1/caches/a", R"({"dimension": 2})");
+  machine.ask("POST", "/v1/caches/a/observe", R"({"items": [{"key": [1, 0]}, {"key": [0, 1]}]})");
+  EXPECT_EQ(scorer.rows, 2U);
+  machine.restart();  // the log brings the slots back
+  EXPECT_EQ(scorer.forgotten, 1U);
+  EXPECT_EQ(scorer.rows, 4U);
+  machine.ask("PUT", "/v1/caches/a/snapshot", machine.ask("GET", "/v1/caches/a/snapshot").body);
+  EXPECT_EQ(scorer.rows, 6U);
+  machine.ask("DELETE", "/v1/caches/a");
+  EXPECT_EQ(machine.ask("GET", "/v1/caches/a").status, 404);
+}
+
+TEST_F(Api, AnswersToScoresAreThoseOfEachAlone) {
+  make("c", R"({"dimension": 3, "tau": 0.1})");
+  ask("POST", "/v1/caches/c/observe",
+      R"({"items": [{"key": [1, 0, 0]}, {"key": [0, 1, 0]}, {"key": [0, 0, 1], "ttl_ms": 100000}]})");
+  const std::vector<std::string> queries = {R"({"key": [1, 2, 3]})", R"({"key": [3, 1, 0]})",
+                                            R"({"key": [0, 1, 1], "k": 1})",
+                                            R"({"key": [0, 0, 5], "time": 9007199254740000})"};
+  const auto results = [&](const std::string& list) {
+    const Reply reply = ask("POST", "/v1/caches/c/score", R"({"k": 2, "queries": [)" + list + "]}");
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return json::parse(reply.body)["results"];
+  };
+  json alone = json::array();
+  for (const std::string& query : queries) alone.push_back(results(query)[0]);
+  // The first two ask for the same and are found together; with the others each is found alone.
+  EXPECT_EQ(results(queries[0] + "," + queries[1]), json::array({alone[0], alone[1]}));
+  EXPECT_EQ(results(queries[0] + "," + queries[1] + "," + queries[2] + "," + queries[3]), alone);
+  const Reply bad =
+      ask("POST", "/v1/caches/c/score", R"({"queries": [{"key": [1, 0, 0]}, {"key": [0, 0, 0]}]})");
+  expect_problem(bad, 422, "zero_norm", "/queries/1/key");
 }
 
 TEST_F(Api, CountsWhatItDoes) {
