@@ -61,6 +61,16 @@ class Mailbox {
   bool closed_ = false;
 };
 
+// Abandons a box at the end of a scope, also when the server is destroyed meanwhile.
+template <class T>
+struct Leaving {
+  explicit Leaving(Mailbox<T>& of) : box(of) {}
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+  ~Leaving() { box.abandon(); }
+  Mailbox<T>& box;
+};
+
 // A function that puts its argument into the box. When its last copy is destroyed, it has put
 // nothing.
 template <class T>

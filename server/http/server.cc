@@ -204,15 +204,18 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Task<bool> refuse(Exchange& exchange, Failure failure);
   Task<bool> respond(Exchange& exchange, Response& response);
   Task<bool> stream(Exchange& exchange, Response& response, Framing framing);
+  Task<bool> send_part(Exchange& exchange, std::string_view bytes, bool chunked);
   void complete(Exchange& exchange, unsigned status);
 
+  enum class Wait : std::uint8_t { arrived, enough, quiet };
   template <class T>
-  Task<bool> arrives(Mailbox<T>& box, bool (Connection::*enough)() const);
+  Task<Wait> arrives(Mailbox<T>& box, bool (Connection::*enough)() const,
+                     Clock::time_point until = kNever);
   // Reasons to wait no longer.
   bool hopeless() const { return cut_ || broken_; }
   bool left() const { return hopeless() || static_cast<bool>(end_); }
   bool left_or_draining() const { return left() || draining_; }
-  Task<> wait();
+  Task<> wait(Clock::time_point until = kNever);
   void poke() { event_.cancel(); }
   void wake() override;
   Task<> breathe();
@@ -235,7 +238,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Server& server_;
   Socket socket_;
   std::unique_ptr<ssl::stream<Socket&>> tls_;
-  Timer event_;     // never fires: it is cancelled to say that something has changed
+  Timer event_;     // is cancelled to say that something has changed
   Timer watchdog_;  // fires at armed_ and looks at deadline_, which may be later
   Clock::time_point deadline_ = kNever;
   Clock::time_point armed_ = kNever;
@@ -572,33 +575,30 @@ Task<std::optional<Response>> Connection::ask(Exchange& exchange) {
       box->put(std::nullopt);
     }
   }
-  const bool there = co_await arrives(*box, &Connection::hopeless);
-  if (!there) co_return std::nullopt;
+  const Leaving leaving{*box};
+  if (co_await arrives(*box, &Connection::hopeless) == Wait::enough) co_return std::nullopt;
   std::optional<Response> response = box->take();
   if (!response.has_value()) response = make_refusal(exchange, 500, "The server failed.");
   co_return response;
 }
 
-// Waits until something is in the box; false when there is a reason to wait no longer.
+// Waits until something is in the box, or there is a reason to wait no longer, or `until`.
 template <class T>
-Task<bool> Connection::arrives(Mailbox<T>& box, bool (Connection::*enough)() const) {
-  struct Leaving {
-    Mailbox<T>& box;
-    ~Leaving() { box.abandon(); }  // also when the server is destroyed meanwhile
-  };
-  const Leaving leaving{box};
+Task<Connection::Wait> Connection::arrives(Mailbox<T>& box, bool (Connection::*enough)() const,
+                                           Clock::time_point until) {
   while (!box.ready(*this)) {
-    if ((this->*enough)()) co_return false;
+    if ((this->*enough)()) co_return Wait::enough;
+    if (Clock::now() >= until) co_return Wait::quiet;
     watch();
-    co_await wait();
+    co_await wait(until);
   }
-  co_return true;
+  co_return Wait::arrived;
 }
 
-Task<> Connection::wait() {
+Task<> Connection::wait(Clock::time_point until) {
   if (cut_) co_return;
   Error cancelled;
-  event_.expires_at(kNever);
+  event_.expires_at(until);
   co_await event_.async_wait(asio::redirect_error(kAwait, cancelled));
 }
 
@@ -674,35 +674,44 @@ bool is_event_stream(const Response& response) {
 
 // Asks for a part when the one before has been written; false if the client has to see a cut.
 Task<bool> Connection::stream(Exchange& exchange, Response& response, Framing framing) {
-  const auto enough = is_event_stream(response) ? &Connection::left_or_draining : &Connection::left;
+  const bool of_events = is_event_stream(response);
+  const auto enough = of_events ? &Connection::left_or_draining : &Connection::left;
   const bool chunked = framing == Framing::chunked;
   while (!(this->*enough)()) {
     const auto box = std::make_shared<Mailbox<std::optional<std::string>>>();
+    const Leaving leaving{*box};
     try {
       response.parts(sender_to(box));
     } catch (...) {
       co_return false;
     }
-    const bool there = co_await arrives(*box, enough);
-    if (!there) break;
+    Wait wait = Wait::quiet;
+    while (wait == Wait::quiet) {
+      const auto until = of_events ? Clock::now() + server_.options().event_keep_alive : kNever;
+      wait = co_await arrives(*box, enough, until);
+      // Whoever stands between, and the client itself, may take silence for an end.
+      if (wait == Wait::quiet && !co_await send_part(exchange, ":\n\n", chunked)) co_return false;
+    }
+    if (wait == Wait::enough) break;
     const std::optional<std::optional<std::string>> part = box->take();
     if (!part.has_value()) co_return false;
     if (!part->has_value()) break;
-    const std::string& bytes = **part;
-    if (!bytes.empty()) {
-      std::array<char, 20> size;
-      const auto length = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
-      const std::string_view start(size.data(), static_cast<std::size_t>(length));
-      const Pieces pieces = chunked ? Pieces(start, bytes, "\r\n") : Pieces(bytes);
-      const bool sent = co_await send(exchange, pieces);
-      if (!sent) co_return false;
-    }
+    if (!co_await send_part(exchange, **part, chunked)) co_return false;
     co_await breathe();
     watch();
   }
   if (left()) co_return false;
   if (!chunked) co_return true;
   co_return co_await send(exchange, Pieces("0\r\n\r\n"));
+}
+
+// `bytes` must stay until it has been sent.
+Task<bool> Connection::send_part(Exchange& exchange, std::string_view bytes, bool chunked) {
+  if (bytes.empty()) co_return true;
+  std::array<char, 20> size;
+  const auto length = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
+  const std::string_view start(size.data(), static_cast<std::size_t>(length));
+  co_return co_await send(exchange, chunked ? Pieces(start, bytes, "\r\n") : Pieces(bytes));
 }
 
 void Connection::complete(Exchange& exchange, unsigned status) {

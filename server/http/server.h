@@ -24,9 +24,10 @@ struct HttpOptions {
   std::size_t max_connections = 16384;
   std::chrono::milliseconds header_timeout{
       10'000};  // from the first byte, or the end of TLS' handshake
-  std::chrono::milliseconds body_timeout{30'000};   // without progress
-  std::chrono::milliseconds write_timeout{30'000};  // without progress
-  std::chrono::milliseconds idle_timeout{75'000};   // between two requests
+  std::chrono::milliseconds body_timeout{30'000};      // without progress
+  std::chrono::milliseconds write_timeout{30'000};     // without progress
+  std::chrono::milliseconds idle_timeout{75'000};      // between two requests
+  std::chrono::milliseconds event_keep_alive{15'000};  // a comment after so much silence
 };
 
 // Thread rule: stop() may be called from any thread, also from a signal handler's thread; the rest

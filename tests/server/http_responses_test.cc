@@ -394,6 +394,29 @@ TEST_F(HttpResponses, InPartsWaitForEvents) {
   EXPECT_EQ(client.get("/next").body, "GET /next");
 }
 
+// Proxies end connections that are silent for a minute or so.
+TEST(EventStreams, SayThatTheyAreAliveWhenNothingHappens) {
+  TinyApplication application;
+  HttpOptions options;
+  options.event_keep_alive = 20ms;
+  Running running(application, options);
+  Topic topic;
+  application.on_handle = [&](const Request&, const Respond& respond) {
+    Response response;
+    response.headers = {{"Content-Type", "text/event-stream"}};
+    response.parts = topic.parts();
+    respond(std::move(response));
+  };
+  Client client(running.port());
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  for (int i = 0; i < 3; ++i) EXPECT_NE(client.until("3\r\n:\n\n\r\n"), "");
+  topic.publish("data: 1\n\n");
+  EXPECT_NE(client.until("data: 1\n\n"), "");
+  EXPECT_NE(client.until("3\r\n:\n\n\r\n"), "");
+  topic.publish(std::nullopt);
+  EXPECT_NE(client.until("0\r\n\r\n"), "");
+}
+
 TEST_F(HttpResponses, InPartsEndWhenTheClientHasGone) {
   for (const bool politely : {true, false}) {
     Topic topic;
