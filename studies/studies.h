@@ -4,8 +4,8 @@
 // Streams come from a stated integer generator, so that a study is the same in each run; their
 // Gaussians pass through libm, so that another platform may differ in last bits. Nothing that a
 // study asserts depends on those.
-#ifndef DPCACHE_TESTS_METHOD_STUDIES_H_
-#define DPCACHE_TESTS_METHOD_STUDIES_H_
+#ifndef DPCACHE_STUDIES_STUDIES_H_
+#define DPCACHE_STUDIES_STUDIES_H_
 
 #include <algorithm>
 #include <cmath>
@@ -293,4 +293,4 @@ std::string say(const Parts&... parts) {
 
 }  // namespace dpcache::studies
 
-#endif  // DPCACHE_TESTS_METHOD_STUDIES_H_
+#endif  // DPCACHE_STUDIES_STUDIES_H_
