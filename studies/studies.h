@@ -220,6 +220,7 @@ class Memory {
 
   double slots() const { return static_cast<double>(cache_.size()); }
   Cache& cache() { return cache_; }
+  const Cache& cache() const { return cache_; }
 
  private:
   Cache cache_;
@@ -238,6 +239,7 @@ class Spread {
     for (double x : all_) squares += (x - mean()) * (x - mean());
     return std::sqrt(squares / static_cast<double>(all_.size()));
   }
+  std::size_t count() const { return all_.size(); }
   double least() const { return *std::min_element(all_.begin(), all_.end()); }
   double largest() const { return *std::max_element(all_.begin(), all_.end()); }
 
