@@ -13,19 +13,19 @@ namespace dpcache::paper {
 class FullAttention : public Mechanism {
  public:
   void write(const Key& key, std::size_t item_class) override {
-    tokens_.push_back({key, one_hot(item_class)});
+    tokens.push_back({key, one_hot(item_class)});
   }
-  Value read(const Key& query) const override { return attend(tokens_, query); }
-  double slots() const override { return static_cast<double>(tokens_.size()); }
+  Value read(const Key& query) const override { return attend(tokens, query); }
+  double slots() const override { return static_cast<double>(tokens.size()); }
   double floats() const override {
-    return tokens_.empty() ? 0.0 : slots() * static_cast<double>(tokens_[0].key.size() + kClasses);
+    return tokens.empty() ? 0.0 : slots() * static_cast<double>(tokens[0].key.size() + kClasses);
   }
 
  protected:
   void drop(std::size_t index) {
-    tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(index));
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(index));
   }
-  std::vector<Entry> tokens_;  // in the order in which they came
+  std::vector<Entry> tokens;  // in the order in which they came
 };
 
 // kNN-LM and the Memorizing Transformer: all tokens kept, the k nearest read.

@@ -139,9 +139,9 @@ void frontier() {
 
 // Both keys and queries carry noise; budgets are the number of items.
 void noise() {
-  for (const char* name :
-       {"dpcache", "full attention", "H2O (B/8 recent)", "recency",
-        "clustered attention (k-means, B)", "linear attention", "DeltaNet (beta 1)"}) {
+  for (const char* name : {"dpcache", "full attention", "H2O (B/8 recent)", "recency",
+                           "clustered attention (k-means, B)", "linear attention",
+                           "DeltaNet (beta 1)", "neural episodic control", "Kanerva (B rows)"}) {
     for (double rho : {0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}) {
       Figures figures;
       for (std::uint64_t seed = 0; seed < 10; ++seed) {

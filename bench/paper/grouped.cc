@@ -86,10 +86,10 @@ void Hashed::write(const Key& key, std::size_t item_class) {
 Value Hashed::read(const Key& query) const {
   const std::vector<std::size_t> mine = buckets_of(query);
   std::vector<Entry> shared;
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
     for (std::size_t round = 0; round < mine.size(); ++round) {
       if (buckets_[i][round] != mine[round]) continue;
-      shared.push_back(tokens_[i]);
+      shared.push_back(tokens[i]);
       break;
     }
   }
@@ -121,25 +121,25 @@ Clusters cluster(const std::vector<Entry>& tokens, std::size_t count, std::uint6
 }
 
 void Clustered::finish() {
-  Clusters clusters = cluster(tokens_, count_, seed_);
+  Clusters clusters = cluster(tokens, count_, seed_);
   std::vector<Entry> slots(clusters.centres.size());
   std::vector<double> members(slots.size(), 0.0);
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    add(slots[clusters.of[i]].value, 1.0, tokens_[i].value);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    add(slots[clusters.of[i]].value, 1.0, tokens[i].value);
     ++members[clusters.of[i]];
   }
   for (std::size_t c = 0; c < slots.size(); ++c) {
     slots[c].key = std::move(clusters.centres[c]);
     for (double& weight : slots[c].value) weight /= std::max(members[c], 1.0);
   }
-  tokens_ = std::move(slots);
+  tokens = std::move(slots);
 }
 
 Value Routed::read(const Key& query) const {
   const std::size_t mine = nearest(clusters_.centres, query);
   std::vector<Entry> shared;
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    if (clusters_.of[i] == mine) shared.push_back(tokens_[i]);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (clusters_.of[i] == mine) shared.push_back(tokens[i]);
   }
   return attend(shared, query);
 }
@@ -149,9 +149,8 @@ bool Blocks::begins_block(const Key& key) {
   if (bounds_ == Bounds::fixed) return blocks_.back().end - blocks_.back().begin >= 16;
   constexpr std::size_t kWindow = 32;
   double most = -1.0;
-  for (std::size_t i = tokens_.size() - std::min(tokens_.size(), kWindow); i < tokens_.size();
-       ++i) {
-    most = std::max(most, cosine(tokens_[i].key, key));
+  for (std::size_t i = tokens.size() - std::min(tokens.size(), kWindow); i < tokens.size(); ++i) {
+    most = std::max(most, cosine(tokens[i].key, key));
   }
   studies::Spread recent;
   const std::size_t first = surprises_.size() - std::min(surprises_.size(), kWindow);
@@ -162,9 +161,9 @@ bool Blocks::begins_block(const Key& key) {
 }
 
 void Blocks::write(const Key& key, std::size_t item_class) {
-  if (begins_block(key)) blocks_.push_back({tokens_.size(), tokens_.size(), {}});
+  if (begins_block(key)) blocks_.push_back({tokens.size(), tokens.size(), {}});
   FullAttention::write(key, item_class);
-  blocks_.back().end = tokens_.size();
+  blocks_.back().end = tokens.size();
   accumulate(blocks_.back().sum, key);
 }
 
@@ -174,8 +173,8 @@ Value Blocks::read(const Key& query) const {
   std::vector<Entry> chosen;
   for (std::size_t index : largest(scores, best_)) {
     const Block& block = blocks_[index];
-    chosen.insert(chosen.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(block.begin),
-                  tokens_.begin() + static_cast<std::ptrdiff_t>(block.end));
+    chosen.insert(chosen.end(), tokens.begin() + static_cast<std::ptrdiff_t>(block.begin),
+                  tokens.begin() + static_cast<std::ptrdiff_t>(block.end));
   }
   return attend(chosen, query);
 }
@@ -187,9 +186,9 @@ double Blocks::floats() const {
 
 void Continuous::finish() {
   constexpr double kRidge = 1e-3;
-  if (tokens_.empty()) return;
+  if (tokens.empty()) return;
   const std::size_t n = functions_;
-  const std::size_t dimension = tokens_[0].key.size();
+  const std::size_t dimension = tokens[0].key.size();
   const auto bump = [&](double time, std::size_t j) {  // time in [0, 1]
     const double centre = (static_cast<double>(j) + 0.5) / static_cast<double>(n);
     const double x = (time - centre) * static_cast<double>(n);
@@ -197,16 +196,15 @@ void Continuous::finish() {
   };
   std::vector<double> gram(n * n, 0.0);
   std::vector<std::vector<double>> right(n, std::vector<double>(dimension + kClasses, 0.0));
-  for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    const double time = (static_cast<double>(t) + 0.5) / static_cast<double>(tokens_.size());
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const double time = (static_cast<double>(t) + 0.5) / static_cast<double>(tokens.size());
     for (std::size_t i = 0; i < n; ++i) {
       const double at = bump(time, i);
       for (std::size_t j = 0; j < n; ++j) gram[i * n + j] += at * bump(time, j);
       for (std::size_t c = 0; c < dimension; ++c) {
-        right[i][c] += at * static_cast<double>(tokens_[t].key[c]);
+        right[i][c] += at * static_cast<double>(tokens[t].key[c]);
       }
-      for (std::size_t c = 0; c < kClasses; ++c)
-        right[i][dimension + c] += at * tokens_[t].value[c];
+      for (std::size_t c = 0; c < kClasses; ++c) right[i][dimension + c] += at * tokens[t].value[c];
     }
   }
   for (std::size_t i = 0; i < n; ++i) gram[i * n + i] += kRidge;
@@ -223,11 +221,11 @@ void Continuous::finish() {
       for (std::size_t c = 0; c < kClasses; ++c) points[p].value[c] += at * right[j][dimension + c];
     }
   }
-  tokens_ = std::move(points);
+  tokens = std::move(points);
 }
 
 void Leader::write(const Key& key, std::size_t item_class) {
-  for (double similarity : cosines(tokens_, key)) {
+  for (double similarity : cosines(tokens, key)) {
     if (similarity >= least_) return;  // the slot keeps its first value
   }
   FullAttention::write(key, item_class);

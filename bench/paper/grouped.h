@@ -47,7 +47,7 @@ class Clustered : public FullAttention {
 class Routed : public FullAttention {
  public:
   Routed(std::size_t clusters, std::uint64_t seed) : count_(clusters), seed_(seed) {}
-  void finish() override { clusters_ = cluster(tokens_, count_, seed_); }
+  void finish() override { clusters_ = cluster(tokens, count_, seed_); }
   Value read(const Key& query) const override;
 
  private:

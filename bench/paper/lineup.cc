@@ -30,7 +30,7 @@ Config with_budget(const Setting& s) {
 
 const std::vector<Contender>& all_contenders() {
   using S = const Setting&;
-  static const std::vector<Contender> list = {
+  static const std::vector<Contender> kList = {
       {"dpcache",
        [](S s) { return made<Dpcache>(studies::settings(s.least_similarity, s.dimension)); }},
       {"leader clustering", [](S s) { return made<Leader>(s.least_similarity); }},
@@ -63,11 +63,11 @@ const std::vector<Contender>& all_contenders() {
       {"selective scan (Mamba-like)", [](S s) { return made<SelectiveScan>(s.dimension, s.seed); }},
       {"diagonal SSM (64 states)", [](S s) { return made<DiagonalSsm>(s.dimension, 64U, s.seed); }},
   };
-  return list;
+  return kList;
 }
 
 const std::vector<Contender>& budgeted_contenders() {
-  static const std::vector<Contender> list = [] {
+  static const std::vector<Contender> kList = [] {
     std::vector<Contender> out = {
         {"dpcache", [](const Setting& s) { return made<Dpcache>(with_budget(s)); }}};
     for (const char* name :
@@ -77,7 +77,7 @@ const std::vector<Contender>& budgeted_contenders() {
     }
     return out;
   }();
-  return list;
+  return kList;
 }
 
 const Contender& contender(const std::string& name) {

@@ -247,6 +247,7 @@ void gate_study() {
     setting.seed = 10 + seed;
     Practice practice = *Practice::create(setting);
     std::vector<GateTrainer> trainers;
+    trainers.reserve(kStarts.size());
     for (const auto& [a, b] : kStarts) {
       trainers.push_back(*GateTrainer::create({.a = a, .b = b, .seed = 10 + seed}));
     }

@@ -6,9 +6,9 @@ a reader's dark mode changes them."""
 import html
 import math
 
-LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B0558A", "#B07A00", "#2A8FBD", "#5A5A5A", "#7A4FBF"]
-DARK = ["#56B4E9", "#FF8A3D", "#2FD3A5", "#EBA3CC", "#F0C040", "#9AD8FF", "#B8B8B8", "#BFA2FF"]
-DASHES = ["", "6 3", "2 3", "8 3 2 3", "10 4", "4 2", "1 2", "12 3 2 3"]
+LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B0558A", "#B07A00", "#2A8FBD", "#5A5A5A", "#7A4FBF", "#1F2328"]
+DARK = ["#56B4E9", "#FF8A3D", "#2FD3A5", "#EBA3CC", "#F0C040", "#9AD8FF", "#B8B8B8", "#BFA2FF", "#FFFFFF"]
+DASHES = ["", "6 3", "2 3", "8 3 2 3", "10 4", "4 2", "1 2", "12 3 2 3", "3 6"]
 PANEL_WIDTH, PANEL_HEIGHT = 330, 250
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 34, 48
 
@@ -36,17 +36,18 @@ def number(value):
 
 
 def marker(x, y, index):
-    shape = index % 8
-    kind = f'class="f{index % 8}"'
+    shape = index
+    kind = f'class="f{index}"'
     if shape == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" {kind}/>'
     if shape == 1:
         return f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" {kind}/>'
     if shape in (4, 6):
         return (f'<path d="M{x - 3:.1f} {y - 3:.1f}l6 6m0 -6l-6 6" fill="none" stroke-width="1.8" '
-                f'class="s{index % 8}"/>')
+                f'class="s{index}"/>')
     points = {2: [(0, -4), (4, 3), (-4, 3)], 3: [(0, -4), (4, 0), (0, 4), (-4, 0)],
-              5: [(0, 4), (4, -3), (-4, -3)], 7: [(-4, -1), (4, -1), (4, 1), (-4, 1)]}[shape]
+              5: [(0, 4), (4, -3), (-4, -3)], 7: [(-4, -1), (4, -1), (4, 1), (-4, 1)],
+              8: [(-4, -4), (4, 0), (-4, 4)]}[shape]
     path = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in points)
     return f'<polygon points="{path}" {kind}/>'
 
@@ -91,8 +92,8 @@ class Panel:
         for index, points, marks in self.series:
             places = [at(x, min(max(y, self.y.least), self.y.most)) for x, y, _ in points]
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-            dashes = DASHES[index % 8]
-            out.append(f'<path class="line s{index % 8}" d="M{path}"'
+            dashes = DASHES[index]
+            out.append(f'<path class="line s{index}" d="M{path}"'
                        + (f' stroke-dasharray="{dashes}"' if dashes else "") + "/>")
             for (x, y), (_, value, spread) in zip(places, points):
                 if marks and spread:
@@ -100,7 +101,7 @@ class Panel:
                                 - at(self.x.least, self.y.least + spread)[1]) if not self.y.log else 0
                     if reach > 2 and self.y.least < value < self.y.most:
                         high, low = max(y - reach, TOP), min(y + reach, bottom)
-                        out.append(f'<path class="s{index % 8}" d="M{x:.1f} {high:.1f}V{low:.1f}"/>')
+                        out.append(f'<path class="s{index}" d="M{x:.1f} {high:.1f}V{low:.1f}"/>')
                 if marks:
                     out.append(marker(x, y, index))
         out.append(f'<path class="axis" d="M{left} {TOP}V{bottom}H{left + PANEL_WIDTH}"/>')
@@ -112,7 +113,7 @@ class Panel:
 
 
 def figure(path, panels, legend, marks=True):
-    """`legend`: (index of the style, name)."""
+    """`legend`: (index of the style, name); a name that ends in "theory" has no markers."""
     width = len(panels) * (LEFT + PANEL_WIDTH + RIGHT)
     columns = max(1, width // 205)
     rows = -(-len(legend) // columns)
@@ -125,10 +126,10 @@ def figure(path, panels, legend, marks=True):
     for place, (index, name) in enumerate(legend):
         x = 20 + (place % columns) * ((width - 30) / columns)
         y = TOP + PANEL_HEIGHT + BOTTOM + 12 + 19 * (place // columns)
-        dashes = DASHES[index % 8]
-        out.append(f'<path class="line s{index % 8}" d="M{x} {y}h26"'
+        dashes = DASHES[index]
+        out.append(f'<path class="line s{index}" d="M{x} {y}h26"'
                    + (f' stroke-dasharray="{dashes}"' if dashes else "") + "/>")
-        if marks:
+        if marks and not name.endswith("theory"):
             out.append(marker(x + 13, y, index))
         out.append(text(x + 32, y + 4, name, "start"))
     path.write_text("\n".join(out + ["</svg>"]) + "\n", encoding="utf-8")

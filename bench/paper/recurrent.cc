@@ -54,15 +54,15 @@ Value DiagonalSsm::read(const Key& /*query*/) const {
 
 Value FastWeights::read(const Key& query) const {
   Value sum{};
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
-    add(sum, static_cast<double>(query[j]), weights_[j]);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    add(sum, static_cast<double>(query[j]), weights[j]);
   }
   return sum;
 }
 
 void LinearAttention::write(const Key& key, std::size_t item_class) {
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
-    weights_[j][item_class] += static_cast<double>(key[j]);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    weights[j][item_class] += static_cast<double>(key[j]);
   }
 }
 
@@ -73,16 +73,16 @@ void SelectiveScan::write(const Key& key, std::size_t item_class) {
   constexpr double kRate = 1.0 / 256.0;  // A
   const double step = std::log1p(std::exp(4.0 * cosine(step_, key)));
   const double decay = std::exp(-step * kRate);
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
-    for (double& weight : weights_[j]) weight *= decay;
-    weights_[j][item_class] += step * static_cast<double>(key[j]);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    for (double& weight : weights[j]) weight *= decay;
+    weights[j][item_class] += step * static_cast<double>(key[j]);
   }
 }
 
 void DeltaNet::write(const Key& key, std::size_t item_class) {
   const Value missing = error(read(key), item_class);
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
-    add(weights_[j], beta_ * static_cast<double>(key[j]), missing);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    add(weights[j], beta_ * static_cast<double>(key[j]), missing);
   }
 }
 
@@ -91,11 +91,11 @@ void Titans::write(const Key& key, std::size_t item_class) {
   constexpr double kStep = 0.25;
   constexpr double kForget = 0.001;
   const Value missing = error(read(key), item_class);
-  for (std::size_t j = 0; j < weights_.size(); ++j) {
+  for (std::size_t j = 0; j < weights.size(); ++j) {
     for (double& one : momentum_[j]) one *= kMomentum;
     add(momentum_[j], 2.0 * kStep * static_cast<double>(key[j]), missing);
-    for (double& weight : weights_[j]) weight *= 1.0 - kForget;
-    add(weights_[j], 1.0, momentum_[j]);
+    for (double& weight : weights[j]) weight *= 1.0 - kForget;
+    add(weights[j], 1.0, momentum_[j]);
   }
 }
 
@@ -155,6 +155,7 @@ std::vector<ProductKeys::Place> ProductKeys::places(const Key& key) const {
   }
   std::vector<std::size_t> best = largest(scores, top_);
   std::vector<double> weights;
+  weights.reserve(best.size());
   for (std::size_t i : best) weights.push_back(scores[i]);
   softmax(weights);
   std::vector<Place> out;

@@ -30,13 +30,13 @@ class DiagonalSsm : public Mechanism {
 // A matrix from keys to values; what an item does to it is the rule.
 class FastWeights : public Mechanism {
  public:
-  explicit FastWeights(std::size_t dimension) : weights_(dimension) {}
+  explicit FastWeights(std::size_t dimension) : weights(dimension) {}
   Value read(const Key& query) const override;
-  double slots() const override { return static_cast<double>(weights_.size()); }
+  double slots() const override { return static_cast<double>(weights.size()); }
   double floats() const override { return slots() * kClasses; }
 
  protected:
-  std::vector<Value> weights_;  // (dimension, classes)
+  std::vector<Value> weights;  // (dimension, classes)
 };
 
 // S += k v: what a selective scan with A = 0, B = k, C = q is.

@@ -37,6 +37,7 @@ void budgets();
 void weaknesses();
 void read_cost();
 void gate_study();
+void gate_ablations();
 
 }  // namespace dpcache::paper
 
