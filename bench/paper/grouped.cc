@@ -71,6 +71,7 @@ std::vector<std::size_t> Hashed::buckets_of(const Key& key) const {
   std::vector<std::size_t> out;
   for (const std::vector<Key>& round : projections_) {
     std::vector<double> scores;
+    scores.reserve(2 * round.size());
     for (const Key& direction : round) scores.push_back(cosine(direction, key));
     for (std::size_t i = 0; i < round.size(); ++i) scores.push_back(-scores[i]);
     out.push_back(largest(scores, 1)[0]);
