@@ -19,3 +19,8 @@ endfunction()
 function(dpcache_see_inside target)
   target_compile_options(${target} PRIVATE "SHELL:-iquote ${PROJECT_SOURCE_DIR}/core/src")
 endfunction()
+
+# For tests and measurements: what both need, as "studies/NAME.h".
+function(dpcache_see_studies target)
+  target_compile_options(${target} PRIVATE "SHELL:-iquote ${PROJECT_SOURCE_DIR}")
+endfunction()

@@ -28,6 +28,7 @@ function(dpcache_own_test target)
   dpcache_own(${target})
   dpcache_see_inside(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  dpcache_see_studies(${target})
   target_include_directories(${target} SYSTEM PRIVATE ${DPCACHE_HEADERS})
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion;-Wno-shorten-64-to-32>)

@@ -13,7 +13,7 @@
 
 #include "dpcache/text.h"
 #include "dpcache/train.h"
-#include "method/studies.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 namespace {

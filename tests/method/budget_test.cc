@@ -3,103 +3,16 @@
 // whose name says "weakness" show where surprise loses.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "method/studies.h"
+#include "studies/budgets.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 namespace {
-
-constexpr std::uint64_t kSeeds = 20;
-
-// One seed's stream: phases, each with the items that it shows queried at its end.
-using Phases = std::vector<Stream>;
-
-// `sizes[p]` fresh items in phase p.
-std::vector<Phases> fresh_sets(const std::vector<std::size_t>& sizes, std::size_t steps) {
-  std::vector<Phases> all;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    Random random(seed);
-    Phases phases;
-    for (std::size_t size : sizes) {
-      const Distinct items = distinct_items(random, size, 64);
-      phases.push_back(
-          make_stream(random, items, drawn(random, size, steps), 0.3, Asked::items_seen));
-    }
-    all.push_back(std::move(phases));
-  }
-  return all;
-}
-
-// The same items in every phase.
-std::vector<Phases> constant_set(std::size_t size, std::size_t steps, std::size_t phase_count) {
-  std::vector<Phases> all;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    Random random(seed);
-    const Distinct items = distinct_items(random, size, 64);
-    Phases phases;
-    for (std::size_t p = 0; p < phase_count; ++p) {
-      phases.push_back(
-          make_stream(random, items, drawn(random, size, steps), 0.3, Asked::items_seen));
-    }
-    all.push_back(std::move(phases));
-  }
-  return all;
-}
-
-Config budgeted(BudgetKind kind, double m0) {
-  Config config = settings(0.5);
-  config.usage_decay = 0.95F;
-  config.budget = kind;
-  config.m0 = static_cast<float>(m0);
-  config.beta = 80.0F;
-  config.eta = 0.05F;
-  return config;
-}
-
-struct Outcome {
-  Spread recall;  // mean over phases
-  Spread slots;   // mean over elements
-};
-
-Outcome run(const Config& config, const std::vector<Phases>& seeds) {
-  Outcome outcome;
-  for (const Phases& phases : seeds) {
-    Memory memory(config);
-    Spread recall;
-    Spread slots;
-    for (const Stream& phase : phases) {
-      for (std::size_t t = 0; t < phase.keys.size(); ++t) {
-        memory.observe(phase.keys[t], phase.classes[t]);
-        slots.add(memory.slots());
-      }
-      recall.add(memory.recall(phase));
-    }
-    outcome.recall.add(recall.mean());
-    outcome.slots.add(slots.mean());
-  }
-  return outcome;
-}
-
-// What a fixed budget recalls with `slots` slots on average: on a line between the two whole
-// budgets whose averages enclose it. A budget of B holds at most B.
-double fixed_recall(double slots, const std::vector<Phases>& seeds) {
-  std::vector<double> averages;
-  std::vector<double> recalls;
-  for (double budget = std::floor(slots);; ++budget) {
-    const Outcome fixed = run(budgeted(BudgetKind::fixed, budget), seeds);
-    const double average = fixed.slots.mean();
-    if (!averages.empty() && average <= averages.back()) break;  // the set is smaller than that
-    averages.push_back(average);
-    recalls.push_back(fixed.recall.mean());
-    if (average >= slots) break;
-  }
-  return interpolate(slots, averages, recalls);
-}
 
 struct Comparison {
   Outcome moving;
@@ -116,13 +29,6 @@ Comparison compare(const char* name, BudgetKind kind, const std::vector<Phases>&
       say(name, ": recall ", result.moving.recall, " @ ", result.moving.slots,
           " slots; a fixed budget of the same average ", fixed, ", gain ", result.gain);
   return result;
-}
-
-std::vector<Phases> six_and_thirty() {
-  return fresh_sets({6, 30, 6, 30, 6, 30, 6, 30}, 108);
-}
-std::vector<Phases> bursty() {
-  return fresh_sets({2, 4, 45, 3, 2, 45, 4, 2}, 200);
 }
 
 TEST(AdaptiveBudget, BeatsAFixedOneOfTheSameAverageWhereTheWorkingSetGrowsAndShrinks) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dpcache/train.h"
-#include "method/studies.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "method/plateau.h"
+#include "studies/plateau.h"
 
 namespace dpcache::studies {
 namespace {

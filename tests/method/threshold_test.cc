@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "method/studies.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "method/studies.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 namespace {

@@ -1,13 +1,13 @@
 // The plateau study: one stream of a real stream's shape against a row of thresholds.
-#ifndef DPCACHE_TESTS_METHOD_PLATEAU_H_
-#define DPCACHE_TESTS_METHOD_PLATEAU_H_
+#ifndef DPCACHE_STUDIES_PLATEAU_H_
+#define DPCACHE_STUDIES_PLATEAU_H_
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "method/studies.h"
+#include "studies/studies.h"
 
 namespace dpcache::studies {
 
@@ -52,4 +52,4 @@ inline std::vector<PlateauPoint> plateau(Popularity popularity,
 
 }  // namespace dpcache::studies
 
-#endif  // DPCACHE_TESTS_METHOD_PLATEAU_H_
+#endif  // DPCACHE_STUDIES_PLATEAU_H_

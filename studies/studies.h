@@ -4,8 +4,8 @@
 // Streams come from a stated integer generator, so that a study is the same in each run; their
 // Gaussians pass through libm, so that another platform may differ in last bits. Nothing that a
 // study asserts depends on those.
-#ifndef DPCACHE_TESTS_METHOD_STUDIES_H_
-#define DPCACHE_TESTS_METHOD_STUDIES_H_
+#ifndef DPCACHE_STUDIES_STUDIES_H_
+#define DPCACHE_STUDIES_STUDIES_H_
 
 #include <algorithm>
 #include <cmath>
@@ -220,6 +220,7 @@ class Memory {
 
   double slots() const { return static_cast<double>(cache_.size()); }
   Cache& cache() { return cache_; }
+  const Cache& cache() const { return cache_; }
 
  private:
   Cache cache_;
@@ -238,6 +239,7 @@ class Spread {
     for (double x : all_) squares += (x - mean()) * (x - mean());
     return std::sqrt(squares / static_cast<double>(all_.size()));
   }
+  std::size_t count() const { return all_.size(); }
   double least() const { return *std::min_element(all_.begin(), all_.end()); }
   double largest() const { return *std::max_element(all_.begin(), all_.end()); }
 
@@ -293,4 +295,4 @@ std::string say(const Parts&... parts) {
 
 }  // namespace dpcache::studies
 
-#endif  // DPCACHE_TESTS_METHOD_STUDIES_H_
+#endif  // DPCACHE_STUDIES_STUDIES_H_

@@ -1,0 +1,44 @@
+// The output of a study: one line a figure, tab-separated, which report.py turns into pages.
+#ifndef DPCACHE_BENCH_PAPER_TABLE_H_
+#define DPCACHE_BENCH_PAPER_TABLE_H_
+
+#include <iostream>
+#include <string>
+
+#include "studies/studies.h"
+
+namespace dpcache::paper {
+
+// study, series, x, metric, mean, standard deviation, number of seeds
+inline void put(const std::string& study, const std::string& series, double x,
+                const std::string& metric, const studies::Spread& spread) {
+  std::cout << study << '\t' << series << '\t' << x << '\t' << metric << '\t' << spread.mean()
+            << '\t' << spread.sd() << '\t' << spread.count() << std::endl;
+}
+
+inline void put(const std::string& study, const std::string& series, double x,
+                const std::string& metric, double figure) {
+  studies::Spread spread;
+  spread.add(figure);
+  put(study, series, x, metric, spread);
+}
+
+// Those that compare mechanisms.
+void table_one();
+void frontier();
+void noise();
+void fixed_state();
+void clustering();
+void hybrid();
+// Those of the memory alone.
+void plateau_study();
+void growth();
+void budgets();
+void weaknesses();
+void read_cost();
+void gate_study();
+void gate_ablations();
+
+}  // namespace dpcache::paper
+
+#endif  // DPCACHE_BENCH_PAPER_TABLE_H_
