@@ -157,8 +157,8 @@ Vectors repeats_of(const Vectors& keys, std::size_t count) {
 
 void run_single(const std::string& data, const Vectors& keys, const Vectors& novel,
                 const std::string& novel_name, std::vector<Contender>& all) {
-  std::vector<Contender*> those;
-  for (Contender& one : all) those.push_back(&one);
+  std::vector<Contender*> those(all.size());
+  std::transform(all.begin(), all.end(), those.begin(), [](Contender& one) { return &one; });
   measure({"single", data, "repeats"}, keys, repeats_of(keys, 256), those);
   measure({"single", data, novel_name}, keys, novel, those);
 }
