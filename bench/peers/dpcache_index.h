@@ -1,0 +1,86 @@
+// dpcache, seen as the others are: through its public calls alone.
+#ifndef DPCACHE_BENCH_PEERS_DPCACHE_INDEX_H_
+#define DPCACHE_BENCH_PEERS_DPCACHE_INDEX_H_
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "dpcache/dpcache.h"
+#include "peers.h"
+
+namespace peers {
+
+// In a benchmark nothing may fail.
+template <typename Result>
+auto checked(Result&& result) {
+  if (!result) {
+    std::cerr << "dpcache refused what it was given\n";
+    std::abort();
+  }
+  return *std::forward<Result>(result);
+}
+
+inline dpcache::Cache make_cache(std::size_t dimension, float tau) {
+  dpcache::Config config;
+  config.dimension = static_cast<std::uint32_t>(dimension);
+  config.tau = tau;
+  auto cache = dpcache::Cache::create(config);
+  if (!cache) std::abort();
+  return std::move(*cache);
+}
+
+// Replays an allocation, which searches nothing, so that large memories take no minutes to fill.
+inline void open_slot(dpcache::Cache& cache, const float* key) {
+  const dpcache::Stats stats = cache.stats();
+  dpcache::Event event;
+  event.seq = stats.seq + 1;
+  event.item.key = std::span(key, cache.config().dimension);
+  event.decision.slot = stats.next_id;
+  if (!cache.apply(event)) {
+    std::cerr << "dpcache refused a key\n";
+    std::abort();
+  }
+}
+
+// The row of a slot: no slot ever goes here, so that ids count up from 1.
+inline std::int64_t row_of(dpcache::SlotId slot) {
+  return static_cast<std::int64_t>(slot) - 1;
+}
+
+class DpcacheIndex : public Index {
+ public:
+  DpcacheIndex(std::size_t dimension, std::size_t /*capacity*/)
+      : cache_(make_cache(dimension, dpcache::kDefaultTau)) {}
+
+  void add(const float* keys, std::size_t count) override {
+    const std::size_t dimension = cache_.config().dimension;
+    for (std::size_t i = 0; i < count; ++i) open_slot(cache_, keys + i * dimension);
+  }
+  void settle() override { cache_.prepare(); }
+
+  void search(const float* queries, std::size_t count, std::size_t k, Hit* hits) override {
+    const std::size_t dimension = cache_.config().dimension;
+    if (count == 1 && k == 1) {
+      const auto match = cache_.nearest(std::span(queries, dimension));
+      hits[0] = {row_of((*match)->slot), (*match)->similarity};
+      return;
+    }
+    dpcache::QueryOptions options;
+    options.k = k;
+    const auto all = cache_.score(std::span(queries, count * dimension), options);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < k; ++j) {
+        hits[i * k + j] = {row_of((*all)[i][j].slot), (*all)[i][j].similarity};
+      }
+    }
+  }
+
+ private:
+  dpcache::Cache cache_;
+};
+
+}  // namespace peers
+
+#endif  // DPCACHE_BENCH_PEERS_DPCACHE_INDEX_H_
