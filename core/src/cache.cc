@@ -186,7 +186,8 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
   const std::size_t most = std::min(Batch::most(state_->slots), items.size());
   if (most > 1 && room_for(most * state_->slots.stride() * sizeof(float))) {
     AlignedFloats keys(most * state_->slots.stride());
-    Batch& batch = batch_of_this_thread();
+    OwnBatch own;
+    Batch& batch = *own;
     for (; !items.empty(); items = items.subspan(std::min(most, items.size()))) {
       observe_together(*state_, items.first(std::min(most, items.size())), keys, batch,
                        result.decisions);

@@ -131,7 +131,8 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
   const std::size_t most =
       std::min(Batch::most(slots), std::max<std::size_t>(queries.size() / dimension, 1));
   AlignedFloats keys(most * stride);
-  Batch& batch = batch_of_this_thread();
+  OwnBatch own;
+  Batch& batch = *own;
   while (!queries.empty()) {
     const std::size_t count = std::min(most, queries.size() / dimension);
     for (std::size_t i = 0; i < count; ++i) {

@@ -10,8 +10,15 @@
 namespace dpcache {
 
 #if DPCACHE_NIBBLES
+namespace {
+
+// Queries of which a scorer is asked at once, for what comes meanwhile is compared with all behind
+// it; and the nearest of which it is asked for each.
+constexpr std::size_t kMostScored = 1024;
+
+}  // namespace
+
 std::size_t Batch::most(const Slots& slots) noexcept {
-  constexpr std::size_t kMostScored = 1024;  // what comes meanwhile is compared with all behind it
   if (slots.watch() != nullptr) return kMostScored;
   return slots.codes().rows() == 0 ? 1 : KeyCodes::kMostLooks;
 }
@@ -49,13 +56,14 @@ void Batch::look(std::size_t first) {
     cosines_ = AlignedFloats(wanted);
   }
   std::array<KeyCodes::Look, KeyCodes::kMostLooks> looks;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!codes.encode(query(first + i), codes_[i])) return;
-    looks[i] = {&codes_[i], cosines_.data() + i * padded_rows_};
+  std::size_t looked = 0;
+  for (; looked < count && codes.encode(query(first + looked), codes_[looked]); ++looked) {
+    looks[looked] = {&codes_[looked], cosines_.data() + looked * padded_rows_};
   }
-  codes.cosines(std::span(looks).first(count));
+  if (looked == 0) return;
+  codes.cosines(std::span(looks).first(looked));
   looked_first_ = first;
-  looked_end_ = first + count;
+  looked_end_ = first + looked;
 #if DPCACHE_NIBBLES
   looked_before_ = slots_->moves().counts;
 #endif
@@ -136,6 +144,7 @@ bool Batch::ask_scorer(std::size_t k) {
   const std::size_t rows = slots_->rows();
   scored_ = Scored::refused;
   if (watch == nullptr || rows * slots_->stride() * count_ < scorer_from) return false;
+  if (k > kMostScored) return false;
   if (!room_for(count_ * k * sizeof(RowMatch) + rows / 8)) return false;
   matches_.resize(count_ * k);
   skip_.clear();
@@ -203,9 +212,28 @@ bool Batch::top_by_scorer(std::size_t i, std::int64_t time, std::size_t k,
 
 #endif
 
-Batch& batch_of_this_thread() {
-  thread_local Batch batch;
-  return batch;
+namespace {
+
+struct Kept {
+  Batch batch;
+  bool in_use = false;
+};
+
+Kept& kept() {
+  thread_local Kept kept;
+  return kept;
+}
+
+}  // namespace
+
+OwnBatch::OwnBatch() {
+  if (kept().in_use) inner_ = std::make_unique<Batch>();
+  batch_ = inner_ ? inner_.get() : &kept().batch;
+  kept().in_use = true;
+}
+
+OwnBatch::~OwnBatch() {
+  if (!inner_) kept().in_use = false;
 }
 
 }  // namespace dpcache

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -90,8 +91,21 @@ class Batch {
 #endif
 };
 
-// Room that a thread keeps for its batches. For no search that is part of another.
-Batch& batch_of_this_thread();
+// A batch whose room a thread keeps from one use to the next. Uses may nest: a cache's listener may
+// search, or feed another cache, in the midst of a batch; the inner ones get room of their own.
+class OwnBatch {
+ public:
+  OwnBatch();
+  ~OwnBatch();
+  OwnBatch(const OwnBatch&) = delete;
+  OwnBatch& operator=(const OwnBatch&) = delete;
+
+  Batch& operator*() noexcept { return *batch_; }
+
+ private:
+  std::unique_ptr<Batch> inner_;
+  Batch* batch_;
+};
 
 }  // namespace dpcache
 

@@ -400,6 +400,39 @@ TEST(Codes, AreMadeByLoadAndByEvents) {
   }
 }
 
+// A listener may search this cache and feed others, in the midst of a batch.
+TEST(Codes, OfABatchWhoseListenerSearchesInBatches) {
+  Random random(19);
+  codes_from = {.floats = 0, .length = 0};
+  Config config;
+  config.dimension = 32;
+  config.tau = 0.2F;
+  auto heard = Cache::create(config);
+  auto plain = Cache::create(config);
+  auto other = Cache::create(config);
+  ASSERT_TRUE(heard && plain && other);
+  std::vector<Vector> keys;
+  for (int i = 0; i < 60; ++i) keys.push_back(random.vector(32));
+  for (int i = 0; i < 60; ++i) keys.push_back(near(random, unit_of(keys[random.below(60)]), 0.3F));
+  std::vector<Item> items(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) items[i].key = keys[i];
+  heard->on_event([&](const Event& event) {
+    ASSERT_TRUE(heard->score(event.item.key));
+    ASSERT_TRUE(other->observe_batch(std::span(items).subspan(event.seq % 50, 9)));
+  });
+  const std::span<const Item> all(items);
+  for (const auto part : {all.first(50), all.subspan(50)}) {
+    const auto by_batch = heard->observe_batch(part);
+    ASSERT_TRUE(by_batch);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto alone = plain->observe(part[i]);
+      ASSERT_TRUE(alone);
+      ASSERT_EQ(by_batch.decisions[i], *alone) << i;
+    }
+  }
+  codes_from = {};
+}
+
 TEST(Codes, ManyDimensions) {
   Random random(7);
   for (const std::size_t dimension : {4096U, 20'000U}) {
