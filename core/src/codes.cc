@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels.h"
+#include "workers.h"
 
 namespace dpcache {
 
@@ -246,8 +247,21 @@ void KeyCodes::cosines(std::span<const Look> looks) const noexcept {
   for (const auto& [query, cosines] : looks) {
     queries[count++] = {query->bytes.data(), query->byte_total, query->byte_code.inverse, cosines};
   }
-  kernels::nibble_cosines(std::span(queries).first(count), length_, nibbles_.data(),
-                          blocks_of(rows_), nibble_rows_.inverse.data());
+  // So many rows and products that another thread is worth its start.
+  constexpr std::size_t kBlocksAPart = 64;
+  constexpr std::size_t kProducts = std::size_t{1} << 23U;
+  const std::size_t blocks = blocks_of(rows_);
+  const bool alone = workers() == 1 || padded_rows() * length_ * count < kProducts;
+  const std::size_t step = alone ? blocks : kBlocksAPart;
+  divide((blocks + step - 1) / step, [&](std::size_t part) {
+    const std::size_t first = part * step;
+    const std::size_t row = first * kernels::kBlockRows;
+    std::array<kernels::ByteQuery, kMostLooks> own = queries;
+    for (kernels::ByteQuery& query : std::span(own).first(count)) query.out += row;
+    kernels::nibble_cosines(std::span(own).first(count), length_,
+                            nibbles_.data() + row * length_ / 2, std::min(step, blocks - first),
+                            nibble_rows_.inverse.data() + row);
+  });
   for (const Look& look : looks) {
     std::fill(look.cosines + rows_, look.cosines + padded_rows(), -2.0F);
   }

@@ -1,5 +1,7 @@
 // The public calls that ask: reading by attention, nearest, scores, slots and statistics.
 #include <algorithm>
+#include <atomic>
+#include <new>
 
 #include "digits.h"
 #include "dpcache/cache.h"
@@ -8,6 +10,7 @@
 #include "search_batch.h"
 #include "state.h"
 #include "validate.h"
+#include "workers.h"
 
 namespace dpcache {
 
@@ -118,41 +121,56 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
     status.index = i / dimension;
     return status;
   }
-  std::vector<std::vector<Match>> results;
-  results.reserve(queries.size() / dimension);
-  std::vector<Nearest> found;
-  const auto add = [&] {
-    std::vector<Match>& matches = results.emplace_back();
-    matches.reserve(found.size());
-    for (const Nearest& one : found) matches.push_back({slots.row(one.row).id, one.similarity});
+  std::vector<std::vector<Match>> results(queries.size() / dimension);
+  const auto answer = [&](std::size_t i, const std::vector<Nearest>& found) {
+    results[i].reserve(found.size());
+    for (const Nearest& one : found) {
+      results[i].push_back({slots.row(one.row).id, one.similarity});
+    }
   };
   const std::size_t stride = slots.stride();
+  std::vector<Nearest> found;
 #if DPCACHE_NIBBLES
-  const std::size_t most =
-      std::min(Batch::most(slots), std::max<std::size_t>(queries.size() / dimension, 1));
+  const std::size_t most = std::min(Batch::most(slots), std::max<std::size_t>(results.size(), 1));
   AlignedFloats keys(most * stride);
   OwnBatch own;
   Batch& batch = *own;
-  while (!queries.empty()) {
-    const std::size_t count = std::min(most, queries.size() / dimension);
+  for (std::size_t begin = 0; begin < results.size(); begin += most) {
+    const std::size_t count = std::min(most, results.size() - begin);
     for (std::size_t i = 0; i < count; ++i) {
-      kernels::normalise(queries.subspan(i * dimension, dimension),
+      kernels::normalise(queries.subspan((begin + i) * dimension, dimension),
                          std::span(keys).subspan(i * stride, stride));
     }
     batch.take(slots, keys.data(), count);
-    for (std::size_t i = 0; i < count; ++i) {
-      batch.top(i, time_of(options), options.k, found);
-      add();
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t end = batch.look_ahead(i, options.k);
+      if (workers() > 1 && end > i + 1) {
+        std::atomic<bool> has_room = true;
+        divide(end - i, [&](std::size_t part) {
+          try {
+            std::vector<Nearest> own_found;
+            batch.top(i + part, time_of(options), options.k, own_found);
+            answer(begin + i + part, own_found);
+          } catch (const std::bad_alloc&) {
+            has_room = false;
+          }
+        });
+        if (!has_room) throw std::bad_alloc();
+        i = end;
+      } else {
+        batch.top(i, time_of(options), options.k, found);
+        answer(begin + i, found);
+        ++i;
+      }
     }
-    queries = queries.subspan(count * dimension);
   }
 #else
   AlignedFloats key(stride);
-  for (std::size_t i = 0; i < queries.size(); i += dimension) {
-    kernels::normalise(queries.subspan(i, dimension), key);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    kernels::normalise(queries.subspan(i * dimension, dimension), key);
     similarities(slots, key.data(), time_of(options), found);
     keep_top(found, options.k);
-    add();
+    answer(i, found);
   }
 #endif
   return results;

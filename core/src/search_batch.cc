@@ -16,6 +16,9 @@ namespace {
 // it; and the nearest of which it is asked for each.
 constexpr std::size_t kMostScored = 1024;
 
+// More of the nearest than one in so many rows are found by a scan.
+constexpr std::size_t kRowsForEach = 64;
+
 }  // namespace
 
 std::size_t Batch::most(const Slots& slots) noexcept {
@@ -124,9 +127,15 @@ void Batch::top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nea
   keep_top(out, k);
 }
 
+std::size_t Batch::look_ahead(std::size_t first, std::size_t k) {
+  if (scored_ == Scored::not_asked && k > 0 && k <= slots_->rows()) ask_scorer(k);
+  if (scored_ == Scored::answered) return first;
+  if (k > 0 && k <= slots_->codes().rows() / kRowsForEach && first >= looked_end_) look(first);
+  return std::max(first, looked_end_);
+}
+
 bool Batch::top_by_codes(std::size_t i, std::int64_t time, std::size_t k,
                          std::vector<Nearest>& out) {
-  constexpr std::size_t kRowsForEach = 64;  // more than one in so many are found by a scan
   if (k == 0 || k > slots_->codes().rows() / kRowsForEach) return false;
   Looked query;
   if (!looked(i, query) || query.rows != slots_->codes().rows() || !query.moved.empty())

@@ -6,8 +6,10 @@
 #include "dpcache/config.h"     // IWYU pragma: export
 #include "dpcache/error.h"      // IWYU pragma: export
 #include "dpcache/event.h"      // IWYU pragma: export
+#include "dpcache/scorer.h"     // IWYU pragma: export
 #include "dpcache/templates.h"  // IWYU pragma: export
 #include "dpcache/text.h"       // IWYU pragma: export
+#include "dpcache/threads.h"    // IWYU pragma: export
 #include "dpcache/train.h"      // IWYU pragma: export
 #include "dpcache/version.h"    // IWYU pragma: export
 
