@@ -93,6 +93,7 @@ class Pair {
     ASSERT_EQ(by_batch.row, by_scan.row);
     ASSERT_EQ(by_batch.similarity, by_scan.similarity);
   }
+#if DPCACHE_NIBBLES
   void expect_same_top(Batch& batch, std::size_t i, const float* query, std::size_t k) const {
     std::vector<Nearest> by_batch;
     std::vector<Nearest> by_scan;
@@ -105,6 +106,7 @@ class Pair {
       ASSERT_EQ(by_batch[n].similarity, by_scan[n].similarity) << n << " of " << k;
     }
   }
+#endif
   void expect_same_others() const {
     for (std::size_t r = 0; r < plain_.rows(); ++r) {
       if (!plain_.row(r).alive) continue;
@@ -114,7 +116,9 @@ class Pair {
       ASSERT_EQ(by_codes.similarity, by_scan.similarity);
     }
   }
-  const Slots& coded() const { return coded_; }
+  const Slots& coded() const {
+    return coded_;
+  }
 
  private:
   static Config config(std::size_t dimension, KeyUpdate update) {
@@ -297,6 +301,7 @@ TEST_P(CodesTest, OfABatchWhileKeysComeAndMoveAndGo) {
   }
 }
 
+#if DPCACHE_NIBBLES
 TEST_P(CodesTest, TheNearestFew) {
   Random random(18);
   Pair pair(GetParam());
@@ -317,6 +322,7 @@ TEST_P(CodesTest, TheNearestFew) {
     }
   }
 }
+#endif
 
 // A memory file may hold keys that miss unit length by a thousandth, and so do their scores.
 TEST_P(CodesTest, KeysThatAreNotQuiteOfUnitLength) {
