@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "digits.h"
 #include "event_bytes.h"
 #include "hash.h"
 #include "state.h"
@@ -18,7 +19,7 @@ Status conflict(std::string detail) {
 }
 
 std::string slot_name(SlotId id) {
-  return "slot " + std::to_string(id);
+  return "slot " + whole_number(id);
 }
 
 // Follows the slots that an event removes, one after the other.
@@ -87,11 +88,11 @@ CacheState::CacheState(const Config& settings)
   counters.state_hash = hash64(std::as_bytes(std::span(text)), 0);
 }
 
-void CacheState::write(const Item& item, const Decision& decision) {
+void CacheState::write(const Item& item, const Decision& decision, float closest) {
   slots.grow_weight(config);
   ++counters.items;
   if (decision.action == Action::allocate) {
-    slots.open(config, decision.slot, unit_key, item);
+    slots.open(config, decision.slot, unit_key, item, closest);
     ++counters.allocations;
     ++counters.next_id;
   } else {
@@ -145,8 +146,8 @@ void CacheState::publish(Event& event) {
 
 Status check_event(const CacheState& state, const Event& event) {
   if (event.seq != state.counters.seq + 1) {
-    return conflict("event " + std::to_string(event.seq) + " does not follow event " +
-                    std::to_string(state.counters.seq));
+    return conflict("event " + whole_number(event.seq) + " does not follow event " +
+                    whole_number(state.counters.seq));
   }
   if (!is_time(event.time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
   switch (event.kind) {
@@ -185,7 +186,7 @@ void apply_event(CacheState& state, const Event& event) {
   switch (event.kind) {
     case EventKind::observe:
       std::copy(event.item.key.begin(), event.item.key.end(), state.unit_key.begin());
-      state.write(event.item, event.decision);
+      state.write(event.item, event.decision, kUnknown);  // others may have been wrong
       for (SlotId id : event.decision.evicted) state.evict(id);
       for (const Fold& fold : event.decision.folded) state.fold(fold);
       break;

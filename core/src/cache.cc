@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decide.h"
+#include "digits.h"
 #include "event_bytes.h"
 #include "kernels.h"
 #include "search.h"
@@ -110,7 +111,7 @@ Result<Decision> observe_checked(CacheState& state, const Item& item, Find find)
   if (!make_room(state, event)) return no_room();
 
   expire(state, item.time);
-  state.write(event.item, event.decision);
+  state.write(event.item, event.decision, compared.slot.similarity);
   shrink(state, event.decision);
   state.publish(event);
   prepare_some(state);
@@ -201,7 +202,7 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
 Status Cache::erase(SlotId id, std::int64_t time) {
   if (!is_time(time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
   if (state_->slots.find(id) == kNoRow) {
-    return {Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
+    return {Error::not_found, 0, "/slot", "there is no slot " + whole_number(id)};
   }
   if (!can_count(*state_, 1)) return no_number();
   Event event;

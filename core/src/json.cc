@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "digits.h"
 #include "json_text.h"
 #include "validate.h"
 
@@ -374,13 +375,13 @@ std::string to_json(const SafetensorsHeader& header) {
     std::string shape;
     for (std::uint64_t length : tensor.shape) {
       shape += shape.empty() ? '[' : ',';
-      shape += std::to_string(length);
+      shape += whole_number(length);
     }
     JsonObject entry;
     entry.string("dtype", tensor.dtype);
     entry.raw("shape", shape.empty() ? "[]" : shape + ']');
     entry.raw("data_offsets",
-              '[' + std::to_string(tensor.begin) + ',' + std::to_string(tensor.end) + ']');
+              '[' + whole_number(tensor.begin) + ',' + whole_number(tensor.end) + ']');
     json.raw(tensor.name, std::move(entry).text());
   }
   return std::move(json).text();

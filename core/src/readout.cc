@@ -110,7 +110,7 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
   const std::size_t dimension = slots.dimension();
   if (queries.size() % dimension != 0) {
     return Status{Error::bad_shape, 0, "/queries",
-                  "the length of the queries is not a multiple of " + std::to_string(dimension)};
+                  "the length of the queries is not a multiple of " + whole_number(dimension)};
   }
   for (std::size_t i = 0; i < queries.size(); i += dimension) {
     Status status = check_query(state_->config, queries.subspan(i, dimension), options);
@@ -161,7 +161,7 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
 Result<Slot> Cache::slot(SlotId id) const {
   const std::size_t r = state_->slots.find(id);
   if (r == kNoRow) {
-    return Status{Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
+    return Status{Error::not_found, 0, "/slot", "there is no slot " + whole_number(id)};
   }
   return view(state_->slots, r);
 }
@@ -216,11 +216,11 @@ std::string Cache::warning() const {
   const Counters& counters = state_->counters;
   const std::string begin = "tau = " + decimal(tau, kDigits);
   if (counters.items >= kEnough && counters.allocations == 1 && tau > kSuspect) {
-    return begin + " merged all " + std::to_string(counters.items) +
+    return begin + " merged all " + whole_number(counters.items) +
            " items into one slot: it is a novelty (1 - cosine), smaller is stricter";
   }
   if (counters.items >= kEnough && counters.allocations * 100 > counters.items * 99) {
-    return begin + " merged fewer than 1 in 100 of " + std::to_string(counters.items) +
+    return begin + " merged fewer than 1 in 100 of " + whole_number(counters.items) +
            " items: it is a novelty (1 - cosine), larger is looser";
   }
   if (tau > kLoose) {

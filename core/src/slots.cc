@@ -2,6 +2,8 @@
 #include "slots.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -61,7 +63,8 @@ Slots::Slots(const Config& config)
       margin_(snap_margin(stride_)),
       has_key_sums_(config.keep_sums || config.key_update == KeyUpdate::centroid),
       has_value_sums_(config.value_update == ValueUpdate::mean && config.value_dimension > 0),
-      codes_(stride_) {}
+      codes_(stride_),
+      keys_stay_(config.key_update == KeyUpdate::frozen) {}
 
 std::size_t Slots::first_after(SlotId id) const noexcept {
   const auto at = std::upper_bound(rows_.begin(), rows_.end(), id,
@@ -113,9 +116,16 @@ void Slots::grow_weight(const Config& config) noexcept {
   growth_ = growth_.times(1.0 / static_cast<double>(config.usage_decay));
 }
 
-void Slots::open(const Config& config, SlotId id, std::span<const float> key, const Item& item) {
+void Slots::open(const Config& config, SlotId id, std::span<const float> key, const Item& item,
+                 float closest) {
   Row row;
   row.id = id;
+  if (closest == kUnknown) {
+    forget_closest();
+  } else {
+    row.closest = note(closest);
+    closest_opened_ = std::max(closest_opened_, closest);
+  }
   row.usage = growth_;
   row.count = 1;
   row.first_time = item.time;
@@ -205,10 +215,54 @@ void Slots::center(std::size_t r) noexcept {
   if (!(squares > 0.0)) return;
   float* key = keys_.data() + r * stride_;
   kernels::divide(sum, std::sqrt(squares), stride_, key);
+  forget_closest();
   if (r < codes_.rows()) codes_.set(r, key);
 #if DPCACHE_NIBBLES
   key_changed(r);
   moves_.rows[moves_.counts.keys++ % moves_.rows.size()] = static_cast<std::uint32_t>(r);
+#endif
+}
+
+// Above kUnknown: nothing is known, but the row was met.
+constexpr float kMet = 3.0F;
+
+std::uint64_t Slots::note(float closest) const noexcept {
+  return std::uint64_t{known_since_} << 32U | std::bit_cast<std::uint32_t>(closest);
+}
+
+void Slots::forget_closest() noexcept {
+  closest_opened_ = -1.0F;
+  if (++known_since_ != 0) return;
+  for (const Row& row : rows_) row.closest = 0;
+  known_since_ = 1;
+}
+
+float Slots::closest(std::size_t r) const noexcept {
+#if DPCACHE_NIBBLES
+  const std::uint64_t noted = std::atomic_ref(rows_[r].closest).load(std::memory_order_relaxed);
+#else  // one thread
+  const std::uint64_t noted = rows_[r].closest;
+#endif
+  const bool holds = noted >> 32U == known_since_ && keys_stay_ && codes_.rows() == rows_.size() &&
+                     codes_.all_unit();
+  if (!holds) return kUnknown;
+  return std::max(std::bit_cast<float>(static_cast<std::uint32_t>(noted)), closest_opened_);
+}
+
+bool Slots::meet(std::size_t r, float similarity) const noexcept {
+  // Two slots are hardly ever more than a right angle apart: nothing beyond half of it is proved.
+  constexpr float kHalfAngle = 0.7F;
+  if (similarity < kHalfAngle || codes_.rows() != rows_.size() || !keys_stay_) return false;
+  if (closest(r) == kMet) return true;
+  if (closest(r) == kUnknown) learn_closest(r, kMet);
+  return false;
+}
+
+void Slots::learn_closest(std::size_t r, float similarity) const noexcept {
+#if DPCACHE_NIBBLES
+  std::atomic_ref(rows_[r].closest).store(note(similarity), std::memory_order_relaxed);
+#else
+  rows_[r].closest = note(similarity);
 #endif
 }
 
@@ -340,6 +394,7 @@ void Slots::refresh_expiry() noexcept {
 
 void Slots::restore(const Stored& stored) {
   rows_.push_back(stored.row);
+  forget_closest();
   append(keys_, stored.key, stride_);
   append(values_, stored.value, value_stride_);
   if (has_key_sums_) append(key_sums_, stored.key_sum, stride_);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "digits.h"
 #include "dpcache/cache.h"
 #include "hash.h"
 #include "json.h"
@@ -301,7 +302,7 @@ Status read_slots(TensorReader& reader, CacheState& state) {
                                   all_within(stored.value_sum, kLargest * count);
     items += stored.row.count;
     if (!numbers_are_sane || !vectors_are_sane || items > state.counters.items) {
-      return bad("slot " + std::to_string(ids[i]) + " is damaged");
+      return bad("slot " + whole_number(static_cast<std::uint64_t>(ids[i])) + " is damaged");
     }
     slots.restore(stored);
   }

@@ -56,7 +56,9 @@ struct CacheState {
   std::vector<std::byte> event_bytes;  // for encode_into()
 
   // The parts of applying an event. What they are given must have been checked or decided.
-  void write(const Item& item, const Decision& decision);  // item.key: unit_key
+  // item.key: unit_key. `closest`: what a search has found to be the similarity of the nearest
+  // slot, or kUnknown.
+  void write(const Item& item, const Decision& decision, float closest);
   void evict(SlotId id);
   void fold(Fold fold);         // for the budget
   void consolidate(Fold fold);  // for consolidate: the survivor's key becomes the centroid

@@ -45,7 +45,7 @@ class Pair {
  public:
   explicit Pair(std::size_t dimension, KeyUpdate update = KeyUpdate::frozen)
       : config_(config(dimension, update)), coded_(config_), plain_(config_) {
-    codes_from = {.floats = 0, .length = 0};
+    codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
   }
   ~Pair() { codes_from = {}; }
   Pair(const Pair&) = delete;
@@ -58,13 +58,15 @@ class Pair {
   }
   void open(const Vector& x, std::size_t prepare = kAll) {
     ++next_;
-    each([&](Slots& slots) { slots.open(config_, next_, unit(x), item(x)); });
+    const AlignedFloats key = unit(x);
+    const float closest = nearest(plain_, key.data(), kBeforeAll).similarity;
+    each([&](Slots& slots) { slots.open(config_, next_, key, item(x), closest); });
     coded_.prepare(prepare);
   }
   // A key as it is, though it may miss unit length.
   void open_as_it_is(const AlignedFloats& key) {
     ++next_;
-    each([&](Slots& slots) { slots.open(config_, next_, key, Item{}); });
+    each([&](Slots& slots) { slots.open(config_, next_, key, Item{}, kUnknown); });
     coded_.prepare(kAll);
   }
   void merge(std::size_t r, const Vector& x) {
@@ -117,6 +119,9 @@ class Pair {
     }
   }
   const Slots& coded() const {
+    return coded_;
+  }
+  Slots& coded() {
     return coded_;
   }
 
@@ -365,7 +370,8 @@ TEST(Codes, AreOfUseBesideAKeyThatMissesUnitLength) {
   pair.open_as_it_is(longer);
   QueryCodes query;
   const KeyCodes& codes = pair.coded().codes();
-  ASSERT_TRUE(codes.encode(pair.unit(keys[5]).data(), query));
+  const AlignedFloats key = pair.unit(keys[5]);
+  ASSERT_TRUE(codes.encode(codes.rotate(key.data(), query), query));
   AlignedFloats cosines(codes.padded_rows());
   const KeyCodes::Look look{&query, cosines.data()};
   codes.cosines({&look, 1});
@@ -409,7 +415,7 @@ TEST(Codes, AreMadeByLoadAndByEvents) {
 // A listener may search this cache and feed others, in the midst of a batch.
 TEST(Codes, OfABatchWhoseListenerSearchesInBatches) {
   Random random(19);
-  codes_from = {.floats = 0, .length = 0};
+  codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
   Config config;
   config.dimension = 32;
   config.tau = 0.2F;
@@ -566,6 +572,7 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
   Random random(11);
   for (const std::size_t dimension : {64U, 128U, 384U, 768U}) {
     Pair pair(dimension);
+    codes_from.guessed_length = CodesFrom{}.guessed_length;
     for (int i = 0; i < 2000; ++i) pair.open(random.vector(dimension));
     // Arrays have room for twice as much at most, those of the keys too.
     const double keys = 2048.0 * static_cast<double>(dimension) * sizeof(float);
@@ -577,7 +584,8 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
 Nearest by_codes_alone(const Slots& slots, const float* query, Counted counted) {
   QueryCodes codes;
   AlignedFloats cosines(slots.codes().padded_rows());
-  if (!slots.codes().encode(query, codes)) return {};
+  const float* rotated = slots.codes().rotate(query, codes);
+  if (rotated == nullptr || !slots.codes().encode(rotated, codes)) return {};
   const KeyCodes::Look look{&codes, cosines.data()};
   slots.codes().cosines({&look, 1});
   Nearest best;
