@@ -34,7 +34,7 @@ MUTATIONS = [
     ("the score's rounding raises the bound", "core/src/codes.cc",
      "0.5 * static_cast<double>(margin) - kUnitError;", "-20.0 * static_cast<double>(margin) - kUnitError;", "codes"),
     ("a key that moves keeps its code", "core/src/slots.cc",
-     "if (r < codes_.rows()) codes_.set(r, key);", "", "codes"),
+     "if (r < codes_.rows()) codes_.set(r, keys_.data() + r * stride_);", "", "codes"),
     ("codes stay where they are when rows move up", "core/src/slots.cc",
      "if (coded != r) codes_.move(r, coded);", "", "codes"),
     ("a key that is not of unit length counts as one that is", "core/src/codes.cc",

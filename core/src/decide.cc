@@ -2,6 +2,7 @@
 #include "decide.h"
 
 #include "gate.h"
+#include "guarding.h"
 #include "order.h"
 #include "search.h"
 
@@ -31,7 +32,17 @@ Decision decide(const Config& config, const Slots& slots, const Budget& budget, 
   const bool first = found.row == kNoRow;
   decision.similarity = found.similarity;
   decision.novelty = 1.0F - found.similarity;  // an empty cache: similarity 0, novelty 1
+#if DPCACHE_TRUST
+  const bool far =
+      !compared.is_owner && (decision.novelty > decision.threshold || compared.stopped);
+  decision.guarded = compared.guarded;
+  decision.uncertain = !first && !far && !compared.is_owner && config.tau_merge &&
+                       decision.novelty > *config.tau_merge;
+  decision.verdict = compared.verdict;
+  const bool novel = first || far || (decision.uncertain && decision.verdict != Judgement::same);
+#else
   const bool novel = first || (!compared.is_owner && decision.novelty > decision.threshold);
+#endif
 
   decision.action = novel ? Action::allocate : Action::merge;
   decision.slot = novel ? next_id : slots.row(found.row).id;
@@ -44,6 +55,34 @@ Decision decide(const Config& config, const Slots& slots, const Budget& budget, 
   decision.budget = step.allowed;
   return decision;
 }
+
+#if DPCACHE_TRUST
+Compared decide_guards(const Config& config, const Slots& slots, const Ledger& ledger,
+                       const float* key, std::string_view text, std::int64_t time, Nearest found) {
+  Compared compared;
+  compared.slot = found;
+  if (found.row == kNoRow || text.empty() || 1.0F - found.similarity > threshold(config)) {
+    return compared;
+  }
+  const auto stops = [&](std::size_t r) {
+    return stopping(config.guards, ledger.text(slots.row(r).id), text);
+  };
+  compared.guarded = stops(found.row);
+  if (compared.guarded == 0) return compared;
+  std::vector<Nearest> candidates;
+  top(slots, key, time, kCandidates, candidates);
+  for (const Nearest& candidate : candidates) {
+    if (1.0F - candidate.similarity > threshold(config)) break;
+    const GuardSet by = candidate.row == found.row ? compared.guarded : stops(candidate.row);
+    compared.guarded |= by;
+    if (by != 0) continue;
+    compared.slot = candidate;
+    return compared;
+  }
+  compared.stopped = true;
+  return compared;
+}
+#endif
 
 std::vector<SlotId> decide_expiry(const Slots& slots, std::int64_t time) {
   std::vector<SlotId> ids;
@@ -81,5 +120,24 @@ Fold decide_fold(const Slots& slots, SlotId keep) {
   const Nearest into = nearest_other(slots, slots.find(least));
   return {least, slots.row(into.row).id};
 }
+
+#if DPCACHE_TRUST
+std::optional<Fold> decide_fold(const Config& config, const Slots& slots, const Ledger& ledger,
+                                SlotId keep) {
+  if (slots.size() < 2) return {};
+  if (config.guards == 0 && !ledger.any_apart()) return decide_fold(slots, keep);
+  std::vector<Nearest> others;
+  for (const SlotId least : decide_evictions(slots, slots.size() - 1, keep)) {
+    const std::size_t r = slots.find(least);
+    similarities(slots, slots.key(r).data(), kBeforeAll, others);
+    keep_top(others, others.size());
+    for (const Nearest& into : others) {
+      const SlotId id = slots.row(into.row).id;
+      if (into.row != r && may_merge(config, ledger, least, id)) return Fold{least, id};
+    }
+  }
+  return {};
+}
+#endif
 
 }  // namespace dpcache

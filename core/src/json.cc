@@ -20,6 +20,9 @@ constexpr std::array kKeyUpdates = {"frozen", "centroid"};
 constexpr std::array kValueUpdates = {"first", "last", "mean", "ema"};
 constexpr std::array kBudgets = {"none", "fixed", "adaptive", "ghost"};
 constexpr std::array kShrinks = {"evict", "merge"};
+#if DPCACHE_TRUST
+constexpr std::array kAudits = {"none", "ids", "full"};
+#endif
 
 // Settings and counters are short: a longer text is refused unread.
 constexpr std::size_t kLongestText = 65536;
@@ -314,6 +317,13 @@ std::string to_json(const Config& config) {
   if (config.null_similarity) json.number("null_similarity", *config.null_similarity);
   if (config.ttl_ms) json.integer("ttl_ms", *config.ttl_ms);
   if (config.encoder) json.string("encoder", *config.encoder);
+#if DPCACHE_TRUST  // only what is used: a config of before is the same text
+  if (config.tau_merge) json.number("tau_merge", *config.tau_merge);
+  if (config.audit != Audit::none) json.string("audit", name(kAudits, config.audit));
+  if (config.audit_members != Config{}.audit_members) {
+    json.natural("audit_members", config.audit_members);
+  }
+#endif
   return std::move(json).text();
 }
 
@@ -355,6 +365,11 @@ Result<Config> config_from_json(std::string_view text) {
   fields.number("null_similarity", config.null_similarity);
   fields.integer("ttl_ms", config.ttl_ms);
   fields.text("encoder", config.encoder);
+#if DPCACHE_TRUST
+  fields.number("tau_merge", config.tau_merge);
+  fields.choice("audit", kAudits, config.audit);
+  fields.integer("audit_members", config.audit_members);
+#endif
   result.status = fields.status();
   if (result) result.status = check(config);
   return result;
@@ -393,6 +408,9 @@ std::optional<SafetensorsHeader> header_from_json(std::string_view text) {
 std::string to_json(const Counters& counters) {
   JsonObject json;
   each_counter(counters, [&](const char* name, std::uint64_t value) { json.natural(name, value); });
+#if DPCACHE_TRUST
+  if (counters.splits != 0) json.natural("splits", counters.splits);
+#endif
   return std::move(json).text();
 }
 
@@ -407,6 +425,12 @@ std::optional<Counters> counters_from_json(std::string_view text) {
     if (complete) value = fields.read().natural();
   });
   if (!complete) return {};
+#if DPCACHE_TRUST
+  if (fields.find("splits")) {
+    if (fields.token() != JsonToken::natural || fields.read().natural() > kMaxId) return {};
+    counters.splits = fields.read().natural();
+  }
+#endif
   return counters;
 }
 

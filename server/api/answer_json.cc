@@ -61,6 +61,14 @@ const char* name_of(EventKind kind) {
       return "consolidate";
     case EventKind::config:
       return "config";
+    case EventKind::split:
+      return "split";
+    case EventKind::must_not_merge:
+      return "must_not_merge";
+    case EventKind::must_merge:
+      return "must_merge";
+    case EventKind::review:
+      return "review";
   }
   return "";
 }
@@ -178,6 +186,13 @@ void write(JsonWriter& json, const Event& event) {
     write(json, event.decision);
   } else if (event.config) {
     json.name("config").raw(to_json(*event.config));
+  } else if (event.kind >= EventKind::split) {
+    json.name("slot").number(event.correction.slot);
+    json.name("other").number(event.correction.other);
+    if (event.kind == EventKind::split) json.name("member").number(event.correction.member);
+    if (event.kind == EventKind::review) {
+      json.name("verdict").text(to_string(event.correction.verdict));
+    }
   } else {
     json.name("removed");
     write_ids(json, event.decision.evicted);

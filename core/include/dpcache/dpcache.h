@@ -9,6 +9,7 @@
 #include "dpcache/templates.h"  // IWYU pragma: export
 #include "dpcache/text.h"       // IWYU pragma: export
 #include "dpcache/train.h"      // IWYU pragma: export
+#include "dpcache/trust.h"      // IWYU pragma: export
 #include "dpcache/version.h"    // IWYU pragma: export
 
 #endif  // DPCACHE_DPCACHE_H_
