@@ -22,6 +22,7 @@ constexpr std::uint8_t kExtra = 1;
 constexpr std::uint8_t kLone = 2;      // once in the middle of each text
 constexpr std::uint8_t kOpposed = 4;   // has an opposite among the other's extra words
 constexpr std::uint8_t kStrictly = 8;  // one that a negation does not take back
+constexpr std::uint8_t kAgreed = 16;   // has one of its own side among the other's extra words
 
 struct Side {
   Cells cells;
@@ -267,9 +268,11 @@ class Comparison {
         const std::size_t word = pole_word(pole);
         if (pole_groups(pole) == 0) {
           denied(side, word, key, other);
-        } else if ((groups & ~(std::uint64_t{1} << pole_group(pole))) != 0) {
-          mark(side, word, pole_groups(pole) == 2 ? kOpposed : kStrictly);
+          continue;
         }
+        const std::uint64_t own = std::uint64_t{1} << pole_group(pole);
+        if ((groups & ~own) != 0) mark(side, word, pole_groups(pole) == 2 ? kOpposed : kStrictly);
+        if ((groups & own) != 0) mark(side, word, kAgreed);
       }
     }
   }
@@ -300,6 +303,7 @@ class Comparison {
     std::size_t denials = 0;
     std::size_t soft = 0;
     std::size_t opposed = 0;
+    std::size_t limits = 0;
     std::size_t denial = kNoWord;  // the first word of each
     std::size_t opposite = kNoWord;
     bool strict = false;
@@ -312,7 +316,11 @@ class Comparison {
         ++count.opposed;
         count.strict = count.strict || side.marked(i, kStrictly);
         if (count.opposite == kNoWord) count.opposite = i;
+      } else if (side.is(i, kInLimit)) {
+        ++count.limits;
+        if (count.denial == kNoWord) count.denial = i;
       } else if (side.is(i, kInDenial)) {
+        if (side.marked(i, kAgreed)) continue;
         ++count.denials;
         if (count.denial == kNoWord || (side.marked(i, kExtra) && !side.marked(count.denial, kExtra))) {
           count.denial = i;
@@ -333,11 +341,38 @@ class Comparison {
     if (opposed > 0 && (strict || more != opposed)) {
       speak(Guard::antonym, x.opposite, y.opposite);
     }
+    if (x.limits != y.limits) {
+      const bool mine = x.limits > y.limits;
+      speak(Guard::negation, mine ? x.denial : kNoWord, mine ? kNoWord : y.denial);
+    }
+    if (more == 0 && x.denials > 0) moved_denials();
     if (more == 0 || (opposed > 0 && more == opposed && !strict)) return;
     const std::size_t soft = x.denials > y.denials ? y.soft : x.soft;
     if (soft >= more) return;
     const bool first = x.denials > y.denials;
     speak(Guard::negation, first ? x.denial : kNoWord, first ? kNoWord : y.denial);
+  }
+
+  // What a denial is of: the next word that stands for something.
+  static std::size_t denied_by(const Side& side, std::size_t i) {
+    while (++i < side.size()) {
+      if (side.content(i) || side.is(i, kInNumber)) return i;
+    }
+    return kNoWord;
+  }
+
+  // Not on Friday but on Saturday, on Friday and not on Saturday: the same words, another denied.
+  void moved_denials() {
+    for (std::size_t i = a_.begin; i < a_.end; ++i) {
+      if (!a_.marked(i, kLone) || !a_.is(i, kInDenial)) continue;
+      const std::size_t x = denied_by(a_, i);
+      const std::size_t y = denied_by(b_, a_.twin[i]);
+      if (x == kNoWord || y == kNoWord || a_.hash(x) == b_.hash(y)) continue;
+      if (a_.marked(x, kLone) && b_.marked(y, kLone)) {
+        speak(Guard::negation, x, y);
+        return;
+      }
+    }
   }
 
   // --- Names

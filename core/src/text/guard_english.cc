@@ -25,6 +25,7 @@ function: want need like get got getting give know show explain help wonder wond
 function: actually basically simply exactly currently totally rather somewhat pretty anyway maybe
 function: perhaps using use used usually generally etc kind sort possible able both each every all
 function: i you we they something anything someone anyone somebody anybody thing things stuff
+function: think believe guess suppose seem seems
 function: absolutely indeed certainly particularly especially mainly mostly highly fully s x quick
 subject: i you we they he she to can could will would shall should may might must please do does did
 subject: let lets not never who always cannot gonna wanna
@@ -41,17 +42,22 @@ negation: fail fails failed failing failure refuse refuses refused yet_to short_
 negation: not_even nope nonexistent unheard unable missing prevent prevents prevented preventing
 negation: avoid avoids avoided avoiding deny denies denied reject rejects rejected ban banned
 negation: forbid forbids forbidden prohibit prohibits prohibited disqualified exempt omit omits omitted
-plain: not_only no_matter no_doubt or_not whether_or_not why_not not_just no_wonder no_problem
+negation: incapable refrain refrains refrained abstain abstained exemption barred disallowed excluded
+negation: excludes without_any ineffective useless impossible unavailable unlikely unsuccessful
+negation: unsuccessfully unrelated unsuitable untrustworthy unwilling uninterested insufficient
+negation: inaccurate incorrect unnecessary unaware
+limit: only solely exclusively merely almost nearly
+plain: not_only only_if if_only only_just no_matter no_doubt or_not whether_or_not why_not not_just no_wonder no_problem
 plain: not_to_mention not_merely if_not nothing_but no_less
 answer: no nope
 ceasing: stop quit cease
-soft: stop cease quit impossible decline end break broken wrong bad problem issue trouble error
+soft: stop cease quit decline end break broken wrong bad problem issue trouble error
 soft: cancel disable lose block remove delete rid unlike disallow discourage
 
 # --- Opposites. Words of one side are also taken for one another.
 opposite: yes yeah yep | no nope
 opposite: on | off
-opposite: in inside into indoors | out outside outdoors
+opposite: in inside into indoors within | out outside outdoors
 opposite: up upward upwards | down downward downwards
 opposite: to toward towards | from
 opposite: with including | without excluding except
@@ -90,7 +96,7 @@ opposite: many numerous several | few
 opposite: much | little
 opposite: at_least | at_most
 opposite: high tall elevated | low short
-opposite: big large huge great giant enormous major | small little tiny minor
+opposite: big large huge great giant enormous major big_deal | small little tiny minor
 opposite: long lengthy | short brief
 opposite: wide broad | narrow
 opposite: thick fat | thin slim
@@ -142,6 +148,8 @@ opposite: normal ordinary usual typical | abnormal strange unusual odd paranorma
 opposite: common frequent ordinary widespread | rare uncommon scarce unusual
 opposite: natural | artificial synthetic supernatural unnatural sharp
 opposite: smart clever intelligent wise brilliant | stupid dumb foolish unintelligent
+opposite: confident bold | shy timid
+opposite: stay stayed remain | leave left
 opposite: brave bold | cowardly afraid scared timid
 opposite: afraid scared | unafraid fearless
 opposite: polite courteous | rude impolite uncivil
@@ -179,7 +187,15 @@ opposite: raw uncooked | cooked
 opposite: fresh | stale rotten
 opposite: permanent lasting | temporary
 opposite: permanent | temporary
-opposite: fixed static constant | variable dynamic changing
+opposite: fixed static constant stable | variable dynamic changing unstable
+opposite: on_time punctual early | late delayed
+opposite: hire hired employ | lay_off laid_off
+opposite: ahead | behind
+opposite: surpass exceed outperform | lag
+opposite: supportive satisfied pleased happy | dissatisfied unsatisfied displeased unhappy
+opposite: related connected linked | unrelated unconnected separate
+opposite: edible | poisonous inedible
+opposite: acquitted cleared | guilty convicted
 opposite: automatic automatically | manual manually
 opposite: online | offline
 opposite: internal inner interior domestic | external outer exterior foreign
@@ -191,7 +207,7 @@ opposite: individual independently alone separately | joint jointly together col
 opposite: together | apart separately
 opposite: whole complete entire total | partial part incomplete
 opposite: complete finish | incomplete unfinished
-opposite: also | only
+opposite: also too | only
 opposite: major | minor
 opposite: majority | minority
 opposite: senior | junior
@@ -601,6 +617,15 @@ perhaps 9: ninth
 perhaps 10: tenth
 perhaps 11: eleventh
 perhaps 12: twelfth
+perhaps 13: thirteenth
+perhaps 14: fourteenth
+perhaps 15: fifteenth
+perhaps 16: sixteenth
+perhaps 17: seventeenth
+perhaps 18: eighteenth
+perhaps 19: nineteenth
+perhaps 20: twentieth
+perhaps 30: thirtieth
 scale 2: hundred hundreds
 scale 3: thousand thousands
 scale 6: million millions mn

@@ -17,7 +17,7 @@ constexpr std::size_t kPolesOfWord = 6;
 constexpr std::pair<std::uint32_t, std::uint64_t> kTokenFlags[] = {
     {kDenies, kInDenial}, {kYields, kInSoft}, {kName, kInName},   {kNumber, kInNumber},
     {kCode, kInCode},     {kWeak, kInWeak},   {kVerb, kInVerb},   {kComma, kInComma},
-    {kFirst, kInFirst},   {kForm, kInForm},   {kUpper, kInUpper},   {kTied, kInTied},
+    {kForm, kInForm},   {kUpper, kInUpper},   {kTied, kInTied},
 };
 
 std::uint64_t number_hash(const GuardToken& token) {
@@ -39,6 +39,7 @@ std::uint64_t word_cell(const GuardToken& token) {
       bits |= kInFunction;
     }
     if ((flags & kArticle) != 0) bits |= kInArticle;
+    if ((flags & kLimit) != 0) bits |= kInLimit;
     if ((flags & kSymmetric) != 0) bits |= kInSymmetric;
   }
   if (token.letter >= 'a' && token.letter <= 'z') {
@@ -68,7 +69,7 @@ class Poles {
     return count_;
   }
 
-  // The last one denies a word of the table: unable.
+  // The last one denies a word of the table by its form: unfair.
   bool denies() const { return denies_; }
 
  private:

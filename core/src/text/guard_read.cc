@@ -181,7 +181,6 @@ class Combiner {
     if (token.unit != kUnitAm && token.unit != kUnitPm) {
       token.exponent = static_cast<std::int16_t>(token.exponent + unit.entry->exponent);
     }
-    token.flags &= ~kGuess;
     unit.flags |= kTied;
     unit.id = joined(hash_of("unit"), std::uint64_t{unit.entry->unit} * 64 + 32 +
                                           static_cast<std::uint64_t>(unit.entry->exponent));
@@ -218,6 +217,8 @@ class Combiner {
         continue;
       }
       tokens_[i].flags |= kDenies;
+      // What has an opposite (unlikely) is weighed against that.
+      if (tokens_[i].entry->pole_count > 0) continue;
       bool joined_to = before < i && i - before <= kCuesApart && tokens_[before].id != tokens_[i].id;
       for (std::size_t j = before + 1; joined_to && j <= i; ++j) {
         joined_to = !is(j, kComma | kFirst) && !known(j, kSymmetric);

@@ -135,7 +135,7 @@ void GuardScanner::piece(std::size_t begin, std::size_t end) {
     if (c == '\\' && (next == '\\' || is_letter(next))) break;
     if (c == '@' && in_word(next)) break;
     if (c == '.' && is_digit(next)) break;
-    if (c == '-' && is_digit(next)) below_ = apart;
+    if (c == '-' && is_digit(next)) below_ = apart && (last() == nullptr || !is_digit(at(last()->end - 1)));
     if (c == '-' && next == 0) pending_ |= kComma;
     if (c == '$') known_word("$", begin, begin + 1, kGlued);
     if (c == '\'' && quote_ == 0 && apart) {

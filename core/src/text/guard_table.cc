@@ -146,8 +146,9 @@ class TableReader {
     std::uint32_t flags;
     int arguments;
   };
-  static constexpr std::array<Kind, 25> kKinds = {{
+  static constexpr std::array<Kind, 26> kKinds = {{
       {"negation", kCue, 0},
+      {"limit", kLimit, 0},
       {"ceasing", kCeasing, 0},
       {"answer", kAnswer, 0},
       {"soft", kSoft, 0},

@@ -38,7 +38,8 @@ inline constexpr std::uint32_t kMonth = 1U << 14U;
 inline constexpr std::uint32_t kMaybe = 1U << 15U;  // a month only beside a number: may
 inline constexpr std::uint32_t kAnswer = 1U << 16U;  // denies nothing in front of a comma: no
 inline constexpr std::uint32_t kCeasing = 1U << 17U;  // denies in front of -ing: stop
-inline constexpr std::uint32_t kKnown = 1U << 18U;    // stands in the table
+inline constexpr std::uint32_t kLimit = 1U << 18U;     // makes less of what is said: only, almost
+inline constexpr std::uint32_t kKnown = 1U << 19U;    // stands in the table
 
 inline constexpr std::size_t kMaxWord = 64;  // bytes; a longer word has no stem and no entry
 
