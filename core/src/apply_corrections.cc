@@ -137,7 +137,7 @@ Status check_split(const CacheState& state, SlotId slot, std::uint64_t member, c
 }
 
 void CacheState::note(const Item& item, const Decision& decision) {
-  if (config.guards != 0) ledger.note_text(decision.slot, item.text);
+  if (!config.guards.empty()) ledger.note_guarded(config, decision.slot, item, decision.action);
   if (config.audit != Audit::none) {
     Entry entry;
     entry.seq = counters.seq + 1;
@@ -159,6 +159,7 @@ void CacheState::note(const Item& item, const Decision& decision) {
       entry.kept->payload = item.payload;
       if (item.exact_key) entry.kept->exact_key.emplace(*item.exact_key);
       entry.kept->text = item.text;
+      entry.kept->scope = item.scope;
     }
     ledger.note(config, decision.slot, std::move(entry));
   }
@@ -179,6 +180,7 @@ void CacheState::split(const Correction& correction, const Item& brought) {
   Slots::Absorbed leaver = absorbed(entry);
   if (can_rebuild) {
     slots.rebuild(config, r, left, key_of(page));
+    ledger.note_guarded(config, correction.slot);
   } else {
     slots.recount(r, left);
   }
@@ -191,8 +193,13 @@ void CacheState::split(const Correction& correction, const Item& brought) {
   ++counters.allocations;
   ++counters.next_id;
   ++counters.splits;
-  if (config.guards != 0) {
-    ledger.note_text(correction.other, entry.kept ? entry.kept->text : brought.text);
+  if (!config.guards.empty()) {
+    Item opener = brought;
+    if (entry.kept) {
+      opener.text = entry.kept->text;
+      opener.scope = entry.kept->scope;
+    }
+    ledger.note_guarded(config, correction.other, opener, Action::allocate);
   }
   ledger.note(config, correction.other, std::move(entry));
   ledger.keep_apart(correction.slot, correction.other);
@@ -208,6 +215,7 @@ void CacheState::join(SlotId into, SlotId from) {
   if (can_rebuild) {
     const Page& page = *ledger.page(into);
     slots.rebuild(config, r, all_absorbed(page.entries), key_of(page));
+    ledger.note_guarded(config, into);
   }
   ledger.trim(config, into);
   ++counters.folds;

@@ -112,12 +112,13 @@ void shrink(CacheState& state, Decision& decision) {
 #if DPCACHE_TRUST
 // The bytes of an item that the ledger would keep.
 std::size_t noted(const Config& config, const Item& item) {
-  std::size_t bytes = config.guards != 0 ? item.text.size() : 0;
+  constexpr std::size_t kFacts = 16;  // bytes of facts for one of text, at most about
+  std::size_t bytes = config.guards.empty() ? 0 : kFacts * item.text.size() + item.scope.size();
   if (config.audit == Audit::none) return bytes;
   bytes += sizeof(Entry) + item.id.size();
   if (config.audit == Audit::ids) return bytes;
   return bytes + sizeof(Entry::Kept) + padded(config.dimension) * sizeof(float) +
-         item.value.size_bytes() + item.payload.size() + item.text.size() +
+         item.value.size_bytes() + item.payload.size() + item.text.size() + item.scope.size() +
          (item.exact_key ? item.exact_key->size() : 0);
 }
 #endif
@@ -129,10 +130,17 @@ void prepare_some(CacheState& state) {
 }
 
 #if DPCACHE_TRUST
+bool is_of_another_scope(const CacheState& state, std::size_t r, const Item& item) {
+  if (!state.config.guards.has(Guard::scope)) return false;
+  const Page* page = state.ledger.page(state.slots.row(r).id);
+  return (page == nullptr ? std::string_view() : page->scope) != item.scope;
+}
+
 // What the cache has no use for is not part of its history.
 void forget_unused(const Config& config, Item& item) {
   if (config.audit == Audit::none) item.id = {};
-  if (config.audit != Audit::full && config.guards == 0) item.text = {};
+  if (config.audit != Audit::full && !reads_texts(config.guards)) item.text = {};
+  if (!config.guards.has(Guard::scope)) item.scope = {};
 }
 #endif
 
@@ -146,21 +154,26 @@ Result<Decision> observe_checked(CacheState& state, const Item& item, Find find)
   event.time = item.time;
   event.item = item;
   event.item.key = std::span(state.unit_key).first(item.key.size());
-  const std::size_t owner = owner_of(state.slots, item);
 #if DPCACHE_TRUST
+  std::size_t owner = owner_of(state.slots, item);
+  if (owner != kNoRow && is_of_another_scope(state, owner, item)) {
+    event.item.exact_key.reset();  // it stays where it is
+    owner = kNoRow;
+  }
   Compared compared;
   if (owner != kNoRow) {
     compared.slot = {owner, similarity(state.slots, state.unit_key.data(), owner)};
     compared.is_owner = true;
   } else {
     compared.slot = find();
-    if (state.config.guards != 0) {
-      compared = decide_guards(state.config, state.slots, state.ledger, state.unit_key.data(),
-                               item.text, item.time, compared.slot);
+    if (!state.config.guards.empty()) {
+      compared = decide_guards(state.config, state.slots, state.ledger, state.unit_key.data(), item,
+                               compared.slot);
     }
   }
   forget_unused(state.config, event.item);
 #else
+  const std::size_t owner = owner_of(state.slots, item);
   const Compared compared =
       owner == kNoRow
           ? Compared{find(), false}

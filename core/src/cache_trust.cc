@@ -55,6 +55,7 @@ Member view(const Entry& entry, const Slots& slots) {
   member.payload = entry.kept->payload;
   if (entry.kept->exact_key) member.exact_key = *entry.kept->exact_key;
   member.text = entry.kept->text;
+  member.scope = entry.kept->scope;
   return member;
 }
 
@@ -84,15 +85,20 @@ Result<Lookup> Cache::lookup(std::span<const float> query, const LookupOptions& 
   Item item;
   item.exact_key = options.exact_key;
   item.time = time;
-  const std::size_t owner = owner_of(slots, item);
+  item.text = options.text;
+  item.scope = options.scope;
+  std::size_t owner = owner_of(slots, item);
+  if (owner != kNoRow && config.guards.has(Guard::scope)) {
+    const Page* page = state_->ledger.page(slots.row(owner).id);
+    if ((page == nullptr ? std::string_view() : page->scope) != item.scope) owner = kNoRow;
+  }
   Compared compared;
   compared.slot = near.front();
   if (owner != kNoRow) {
     compared.slot = {owner, similarity(slots, key.data(), owner)};
     compared.is_owner = true;
-  } else if (config.guards != 0) {
-    compared =
-        decide_guards(config, slots, state_->ledger, key.data(), options.text, time, near.front());
+  } else if (!config.guards.empty()) {
+    compared = decide_guards(config, slots, state_->ledger, key.data(), item, near.front());
   }
   lookup.slot = Match{slots.row(compared.slot.row).id, compared.slot.similarity};
   lookup.novelty = 1.0F - compared.slot.similarity;
@@ -117,7 +123,7 @@ Result<Lookup> Cache::lookup(std::span<const float> query, const LookupOptions& 
   } else {
     lookup.reasons = {Reason::far};
   }
-  if (lookup.guarded != 0) lookup.reasons.push_back(Reason::guarded);
+  if (!lookup.guarded.empty()) lookup.reasons.push_back(Reason::guarded);
   if (lookup.other && 1.0F - lookup.other->similarity <= lookup.threshold) {
     lookup.reasons.push_back(Reason::rival);
   }
@@ -219,6 +225,7 @@ Result<SlotId> Cache::split(SlotId slot, std::uint64_t member, const SplitOption
     event.item.value = options.item->value;
     event.item.payload = options.item->payload;
     event.item.text = options.item->text;
+    event.item.scope = options.item->scope;
     event.item.time = options.time;
   }
   const Item* brought = options.item != nullptr ? &event.item : nullptr;

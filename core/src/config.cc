@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "guarding.h"
-
 namespace dpcache {
 
 namespace {
@@ -76,7 +74,6 @@ Status check(const Config& config) {
 #if DPCACHE_TRUST
   check.require(!config.tau_merge || within(*config.tau_merge, 0.0F, threshold(config)),
                 "tau_merge", "tau_merge is a novelty: from 0 to the threshold (tau, or gate.b)");
-  check.require(config.guards >> all_guards().size() == 0, "guards", "there is no such guard");
   check.require(config.audit <= Audit::full, "audit", "audit must be none, ids or full");
   check.require(config.audit_members >= 2 && config.audit_members <= (1U << 20U), "audit_members",
                 "audit_members must be an integer from 2 to 1048576");

@@ -2,7 +2,6 @@
 #include "decide.h"
 
 #include "gate.h"
-#include "guarding.h"
 #include "order.h"
 #include "search.h"
 
@@ -58,26 +57,32 @@ Decision decide(const Config& config, const Slots& slots, const Budget& budget, 
 
 #if DPCACHE_TRUST
 Compared decide_guards(const Config& config, const Slots& slots, const Ledger& ledger,
-                       const float* key, std::string_view text, std::int64_t time, Nearest found) {
+                       const float* key, const Item& item, Nearest found) {
   Compared compared;
   compared.slot = found;
-  if (found.row == kNoRow || text.empty() || 1.0F - found.similarity > threshold(config)) {
-    return compared;
-  }
-  const auto stops = [&](std::size_t r) {
-    return stopping(config.guards, ledger.text(slots.row(r).id), text);
-  };
-  compared.guarded = stops(found.row);
-  if (compared.guarded == 0) return compared;
-  std::vector<Nearest> candidates;
-  top(slots, key, time, kCandidates, candidates);
-  for (const Nearest& candidate : candidates) {
-    if (1.0F - candidate.similarity > threshold(config)) break;
-    const GuardSet by = candidate.row == found.row ? compared.guarded : stops(candidate.row);
-    compared.guarded |= by;
-    if (by != 0) continue;
-    compared.slot = candidate;
-    return compared;
+  const float most = threshold(config);
+  if (found.row == kNoRow || 1.0F - found.similarity > most) return compared;
+  const GuardFacts facts =
+      reads_texts(config.guards) && !item.text.empty() ? guard_facts(item.text) : GuardFacts();
+  std::vector<Nearest> candidates = {found};
+  std::size_t asked = 1;  // for so many candidates
+  std::size_t counted = 0;
+  for (std::size_t i = 0; counted < kCandidates;) {
+    if (i == candidates.size()) {
+      if (candidates.size() < asked) break;  // there are no more
+      asked *= kCandidates;
+      top(slots, key, item.time, asked, candidates);
+      if (i == candidates.size()) break;
+    }
+    const Nearest& candidate = candidates[i++];
+    if (1.0F - candidate.similarity > most) break;
+    const GuardSet by = stopping(config, ledger, slots.row(candidate.row).id, facts, item.scope);
+    if (by.empty()) {
+      compared.slot = candidate;
+      return compared;
+    }
+    compared.guarded = GuardSet::of_bits(compared.guarded.bits() | by.bits());
+    if (!by.has(Guard::scope)) ++counted;
   }
   compared.stopped = true;
   return compared;
@@ -125,7 +130,7 @@ Fold decide_fold(const Slots& slots, SlotId keep) {
 std::optional<Fold> decide_fold(const Config& config, const Slots& slots, const Ledger& ledger,
                                 SlotId keep) {
   if (slots.size() < 2) return {};
-  if (config.guards == 0 && !ledger.any_apart()) return decide_fold(slots, keep);
+  if (config.guards.empty() && !ledger.any_apart()) return decide_fold(slots, keep);
   std::vector<Nearest> others;
   for (const SlotId least : decide_evictions(slots, slots.size() - 1, keep)) {
     const std::size_t r = slots.find(least);

@@ -26,7 +26,7 @@ struct Compared {
   bool is_owner = false;
 #if DPCACHE_TRUST
   bool stopped = false;              // guards stop a merge with it, and with all that are near
-  GuardSet guarded = 0;              // the guards that have stopped slots
+  GuardSet guarded;                  // the guards that have stopped slots
   std::optional<Judgement> verdict;  // of the judge, who was asked
 #endif
 };
@@ -37,11 +37,12 @@ Decision decide(const Config& config, const Slots& slots, const Budget& budget, 
                 std::span<const float> key, Compared compared);
 
 #if DPCACHE_TRUST
-// The nearest of up to kCandidates slots within the threshold that no guard stops; or the nearest,
-// stopped. `found`: the nearest slot. `key` is padded and of unit length.
+// The nearest slot within the threshold that no guard stops, of up to kCandidates (those of another
+// scope do not count); or the nearest, stopped. `found`: the nearest slot. `key` is padded and of
+// unit length. Of the item text, scope and time are looked at.
 inline constexpr std::size_t kCandidates = 8;
 Compared decide_guards(const Config& config, const Slots& slots, const Ledger& ledger,
-                       const float* key, std::string_view text, std::int64_t time, Nearest found);
+                       const float* key, const Item& item, Nearest found);
 #endif
 
 // The slots that have expired by `time`, ascending.

@@ -11,10 +11,10 @@
 //   consolidate  folds (u64 count, two u64 each)
 //   config       JSON (u64 length, bytes)
 // The format is 1. It is 2 for an observed item that has what only a cache with an uncertain band,
-// guards or an audit knows; that follows: id and text (u64 length, bytes each), u8 uncertain,
-// verdict (u8 flag, then u8), u32 guarded. The kinds of corrections:
+// guards or an audit knows; that follows: id, text and scope (u64 length, bytes each), u8
+// uncertain, verdict (u8 flag, then u8), u32 guarded. The kinds of corrections:
 //   split           u64 slot, other, member, u8 flag, then the item that was brought: key and value
-//                   (u32 length, floats each), payload and text (u64 length, bytes each)
+//                   (u32 length, floats each), payload, text and scope (u64 length, bytes each)
 //   must_not_merge, must_merge  u64 slot, other
 //   review          u64 slot, other, u8 verdict
 #include "dpcache/event.h"
@@ -37,7 +37,7 @@ bool has_trust(const Event& event) noexcept {
   const Decision& decision = event.decision;
   return event.kind == EventKind::observe &&
          (!event.item.id.empty() || !event.item.text.empty() || decision.uncertain ||
-          decision.verdict || decision.guarded != 0);
+          !event.item.scope.empty() || decision.verdict || !decision.guarded.empty());
 }
 #endif
 constexpr std::size_t kNoKey = SIZE_MAX;  // the action is none that there is
@@ -175,9 +175,10 @@ void write_observed(Writer& writer, const Item& item, const Decision& decision) 
 void write_trust(Writer& writer, const Item& item, const Decision& decision) {
   writer.bytes(item.id);
   writer.bytes(item.text);
+  writer.bytes(item.scope);
   writer.number(static_cast<std::uint8_t>(decision.uncertain));
   if (writer.flag(decision.verdict)) writer.number(static_cast<std::uint8_t>(*decision.verdict));
-  writer.number(decision.guarded);
+  writer.number(decision.guarded.bits());
 }
 
 void write_correction(Writer& writer, const Event& event) {
@@ -196,6 +197,7 @@ void write_correction(Writer& writer, const Event& event) {
   writer.floats(item.value);
   writer.bytes(item.payload);
   writer.bytes(item.text);
+  writer.bytes(item.scope);
 }
 
 // Whether it is one of those there are.
@@ -210,10 +212,12 @@ bool read_trust(Reader& reader, Event& event) {
   Decision& decision = event.decision;
   event.item.id = reader.bytes();
   event.item.text = reader.bytes();
+  event.item.scope = reader.bytes();
   decision.uncertain = reader.flag();
   if (reader.flag() && !read_verdict(reader, decision.verdict.emplace())) return false;
-  decision.guarded = reader.number<GuardSet>();
-  return has_trust(event);
+  const auto guarded = reader.number<std::uint32_t>();
+  decision.guarded = GuardSet::of_bits(guarded);
+  return decision.guarded.bits() == guarded && has_trust(event);
 }
 #endif
 
@@ -273,6 +277,7 @@ bool read_correction(Reader& reader, Event& event, std::vector<float>& floats) {
   item.value = std::span(floats).subspan(key);
   item.payload = reader.bytes();
   item.text = reader.bytes();
+  item.scope = reader.bytes();
   item.time = event.time;
   return key != 0;
 }

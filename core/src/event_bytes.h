@@ -17,7 +17,7 @@ inline std::size_t most_bytes(const Event& event) noexcept {
   const Item& item = event.item;
   const Decision& decision = event.decision;
 #if DPCACHE_TRUST
-  const std::size_t trusted = item.id.size() + item.text.size();
+  const std::size_t trusted = item.id.size() + item.text.size() + item.scope.size();
 #else
   constexpr std::size_t trusted = 0;
 #endif

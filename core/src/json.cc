@@ -272,6 +272,23 @@ class HeaderReader {
   std::set<std::string> names_;  // of tensors, and "__metadata__"
 };
 
+#if DPCACHE_TRUST
+// A list of names of guards. False: it is none.
+bool read_guards(std::string_view list, GuardSet& guards) {
+  JsonReader reader(list);
+  if (reader.next() != JsonToken::begin_array) return false;
+  for (;;) {
+    const JsonToken token = reader.next();
+    if (token == JsonToken::end_array) return true;
+    if (token != JsonToken::string) return false;
+    const std::string name = reader.take_text();
+    const auto at = std::find(kGuardNames.begin(), kGuardNames.end(), name);
+    if (at == kGuardNames.end()) return false;
+    guards.add(static_cast<Guard>(at - kGuardNames.begin()));
+  }
+}
+#endif
+
 // Every counter under its name.
 template <class C, class Visit>
 void each_counter(C& counters, Visit visit) {
@@ -323,6 +340,14 @@ std::string to_json(const Config& config) {
   if (config.audit_members != Config{}.audit_members) {
     json.natural("audit_members", config.audit_members);
   }
+  if (!config.guards.empty()) {
+    std::string names;
+    for (const std::string_view guard : config.guards.list()) {
+      names += names.empty() ? '[' : ',';
+      append_quoted(guard, names);
+    }
+    json.raw("guards", names + ']');
+  }
 #endif
   return std::move(json).text();
 }
@@ -369,6 +394,9 @@ Result<Config> config_from_json(std::string_view text) {
   fields.number("tau_merge", config.tau_merge);
   fields.choice("audit", kAudits, config.audit);
   fields.integer("audit_members", config.audit_members);
+  if (fields.find("guards") && !read_guards(fields.value(), config.guards)) {
+    fields.refuse("guards", ("must be a list of names: " + GuardSet::all().names()).c_str());
+  }
 #endif
   result.status = fields.status();
   if (result) result.status = check(config);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "guarding.h"
-
 namespace dpcache {
 
 namespace {
@@ -17,7 +15,17 @@ std::size_t bytes_of(const Entry& entry) noexcept {
   if (!entry.kept) return bytes;
   const Entry::Kept& kept = *entry.kept;
   return bytes + sizeof(Entry::Kept) + (kept.key.size() + kept.value.size()) * sizeof(float) +
-         kept.payload.size() + kept.text.size() + (kept.exact_key ? kept.exact_key->size() : 0);
+         kept.payload.size() + kept.text.size() + kept.scope.size() +
+         (kept.exact_key ? kept.exact_key->size() : 0);
+}
+
+std::size_t bytes_of_guards(const Page& page) noexcept {
+  return page.text.size() + page.scope.size() + page.facts.cells().size_bytes();
+}
+
+void set_text(Page& page, std::string_view text) {
+  page.text = text;
+  page.facts = text.empty() ? GuardFacts() : guard_facts(text);
 }
 
 bool comes_first(const Entry& a, const Entry& b) noexcept {
@@ -98,12 +106,27 @@ void Ledger::note(const Config& config, SlotId slot, Entry entry) {
   trim(config, slot);
 }
 
-void Ledger::note_text(SlotId slot, std::string_view text) {
-  if (text.empty()) return;
+void Ledger::note_guarded(const Config& config, SlotId slot, const Item& item, Action action) {
+  const bool scoped =
+      config.guards.has(Guard::scope) && action == Action::allocate && !item.scope.empty();
+  if (item.text.empty() && !scoped) return;
   Page& page = pages_[slot];
-  if (!page.text.empty()) return;
-  page.text = text;
-  bytes_ += text.size();
+  bytes_ -= bytes_of_guards(page);
+  if (scoped) page.scope = item.scope;
+  if (page.text.empty() && reads_texts(config.guards)) set_text(page, item.text);
+  bytes_ += bytes_of_guards(page);
+}
+
+void Ledger::note_guarded(const Config& config, SlotId slot) {
+  if (config.guards.empty()) return;
+  Page& page = pages_[slot];
+  bytes_ -= bytes_of_guards(page);
+  set_text(page, {});
+  for (const Entry& entry : page.entries) {
+    if (page.text.empty() && reads_texts(config.guards)) set_text(page, entry.kept->text);
+  }
+  if (config.guards.has(Guard::scope)) page.scope = page.entries.front().kept->scope;
+  bytes_ += bytes_of_guards(page);
 }
 
 void Ledger::trim(const Config& config, SlotId id) {
@@ -127,7 +150,7 @@ void Ledger::gone(SlotId id) {
   const auto at = pages_.find(id);
   if (at == pages_.end()) return;
   for (const Entry& entry : at->second.entries) bytes_ -= bytes_of(entry);
-  bytes_ -= at->second.text.size();
+  bytes_ -= bytes_of_guards(at->second);
   pages_.erase(at);
 }
 
@@ -153,11 +176,12 @@ void Ledger::fold(SlotId from, SlotId into, Move move) {
   Page gone = std::move(at->second);
   pages_.erase(at);
   Page& page = pages_[into];
+  bytes_ -= bytes_of_guards(gone) + bytes_of_guards(page);
   if (page.text.empty()) {
     page.text = std::move(gone.text);
-  } else {
-    bytes_ -= gone.text.size();
+    page.facts = std::move(gone.facts);
   }
+  bytes_ += bytes_of_guards(page);
   if (move == Move::joined) {
     page.centered = page.centered || gone.centered;
   } else {
@@ -202,10 +226,10 @@ void Ledger::configure(const Config& config) {
       if (config.audit != Audit::full) entry.kept.reset();
       bytes_ += bytes_of(entry);
     }
-    if (config.guards == 0) {
-      bytes_ -= page.text.size();
-      page.text.clear();
-    }
+    bytes_ -= bytes_of_guards(page);
+    if (!reads_texts(config.guards)) set_text(page, {});
+    if (!config.guards.has(Guard::scope)) page.scope.clear();
+    bytes_ += bytes_of_guards(page);
     if (config.audit == Audit::none) {
       for (const Entry& entry : page.entries) bytes_ -= bytes_of(entry);
       page.entries.clear();
@@ -214,19 +238,39 @@ void Ledger::configure(const Config& config) {
     trim(config, id);
   }
   std::erase_if(pages_, [](const auto& one) {
-    return one.second.entries.empty() && one.second.text.empty();
+    const Page& page = one.second;
+    return page.entries.empty() && page.text.empty() && page.scope.empty();
   });
 }
 
 void Ledger::restore(SlotId id, Page page) {
   for (const Entry& entry : page.entries) bytes_ += bytes_of(entry);
-  bytes_ += page.text.size();
+  set_text(page, std::string(page.text));
+  bytes_ += bytes_of_guards(page);
   pages_[id] = std::move(page);
+}
+
+bool reads_texts(GuardSet guards) noexcept {
+  guards.remove(Guard::scope);
+  return !guards.empty();
+}
+
+GuardSet stopping(const Config& config, const Ledger& ledger, SlotId slot, const GuardFacts& facts,
+                  std::string_view scope) {
+  static const Page kNone;
+  const Page* known = ledger.page(slot);
+  const Page& page = known == nullptr ? kNone : *known;
+  GuardSet guards = guards_between(page.facts, facts, config.guards);
+  if (config.guards.has(Guard::scope) && page.scope != scope) guards.add(Guard::scope);
+  return guards;
 }
 
 bool may_merge(const Config& config, const Ledger& ledger, SlotId a, SlotId b) {
   if (ledger.apart(a, b)) return false;
-  return config.guards == 0 || stopping(config.guards, ledger.text(a), ledger.text(b)) == 0;
+  if (config.guards.empty()) return true;
+  const Page* page = ledger.page(a);
+  return page == nullptr ? stopping(config, ledger, b, {}, {}).empty()
+                         : stopping(config, ledger, b, page->facts, page->scope).empty();
 }
 
 }  // namespace dpcache

@@ -32,6 +32,7 @@ struct Entry {
     std::string payload;
     std::optional<std::string> exact_key;
     std::string text;
+    std::string scope;
   };
 
   std::uint64_t seq = 0;
@@ -42,7 +43,7 @@ struct Entry {
   float similarity = 0.0F;
   float threshold = 0.0F;
   float gate = 0.0F;
-  GuardSet guarded = 0;
+  GuardSet guarded;
   bool opened = false;
   bool brought_payload = false;
   bool brought_exact_key = false;
@@ -54,6 +55,8 @@ struct Entry {
 struct Page {
   std::vector<Entry> entries;
   std::string text;       // of the first item that had one; kept for the guards
+  GuardFacts facts;       // of the text
+  std::string scope;      // of the item that opened it; kept for Guard::scope
   bool centered = false;  // consolidate() has moved its key to the centroid
 };
 
@@ -125,7 +128,10 @@ class Ledger {
 
   // Everything below changes the ledger, and is called by apply and by load alone.
   void note(const Config& config, SlotId slot, Entry entry);
-  void note_text(SlotId slot, std::string_view text);  // the first that is not empty stays
+  // For the guards that are on. Of texts the first that is not empty stays, of scopes the first.
+  void note_guarded(const Config& config, SlotId slot, const Item& item, Action action);
+  // The same from the slot's members, all of which are kept.
+  void note_guarded(const Config& config, SlotId slot);
   void gone(SlotId id);
   enum class Move : std::uint8_t { folded, joined };
   // All that is known of `from` passes to `into`; `from` is gone.
@@ -148,6 +154,11 @@ class Ledger {
   std::size_t bytes_ = 0;
 };
 
+// Whether one of them looks at texts: all but Guard::scope do.
+bool reads_texts(GuardSet guards) noexcept;
+// The guards that stop an item of these facts and this scope from joining the slot.
+GuardSet stopping(const Config& config, const Ledger& ledger, SlotId slot, const GuardFacts& facts,
+                  std::string_view scope);
 // Whether two slots may be merged without anybody asking for it.
 bool may_merge(const Config& config, const Ledger& ledger, SlotId a, SlotId b);
 

@@ -41,8 +41,11 @@ constexpr std::array kMemberNames = {"member_seqs",
                                      "member_exact_key_offsets",
                                      "member_texts",
                                      "member_text_offsets",
+                                     "member_scope_offsets",
+                                     "member_scopes",
                                      "centered_slots"};
-constexpr std::array kTextNames = {"text_slots", "text_offsets", "texts"};
+constexpr std::array kTextNames = {"text_slots", "text_offsets", "texts", "scope_offsets",
+                                   "scopes"};
 
 std::int64_t number(SlotId id) {
   return static_cast<std::int64_t>(id);
@@ -60,10 +63,12 @@ LedgerTensors::LedgerTensors(const CacheState& state) : state_(state) {
       payloads_.append(entry.kept->payload);
       exact_keys_.append(entry.kept->exact_key ? *entry.kept->exact_key : std::string_view());
       member_texts_.append(entry.kept->text);
+      member_scopes_.append(entry.kept->scope);
     }
-    if (!page.text.empty()) {
+    if (!page.text.empty() || !page.scope.empty()) {
       text_slots_.push_back(number(id));
       texts_.append(page.text);
+      scopes_.append(page.scope);
     }
     if (page.centered) centered_.push_back(number(id));
   }
@@ -110,11 +115,13 @@ void LedgerTensors::write_long(TensorWriter& writer) const {
     writer.add_numbers("member_payload_offsets", "I64", std::span(payloads_.offsets));
     writer.add_numbers("member_exact_key_offsets", "I64", std::span(exact_keys_.offsets));
     writer.add_numbers("member_text_offsets", "I64", std::span(member_texts_.offsets));
+    writer.add_numbers("member_scope_offsets", "I64", std::span(member_scopes_.offsets));
     writer.add_numbers("centered_slots", "I64", std::span(centered_));
   }
   if (!text_slots_.empty()) {
     writer.add_numbers("text_slots", "I64", std::span(text_slots_));
     writer.add_numbers("text_offsets", "I64", std::span(texts_.offsets));
+    writer.add_numbers("scope_offsets", "I64", std::span(scopes_.offsets));
   }
   if (!apart_.empty()) {
     writer.add("apart_slots", "I64", {apart_.size() / 2, 2}, std::as_bytes(std::span(apart_)));
@@ -131,7 +138,8 @@ void LedgerTensors::write_short(TensorWriter& writer) const {
                    [](Of of) { return of.entry->similarity; });
     scalars<float>(writer, "member_thresholds", "F32", [](Of of) { return of.entry->threshold; });
     scalars<float>(writer, "member_gates", "F32", [](Of of) { return of.entry->gate; });
-    scalars<GuardSet>(writer, "member_guards", "U32", [](Of of) { return of.entry->guarded; });
+    scalars<std::uint32_t>(writer, "member_guards", "U32",
+                           [](Of of) { return of.entry->guarded.bits(); });
     matrix(writer, "member_keys", state_.slots.dimension(),
            [](const Entry::Kept& kept) { return std::span<const float>(kept.key); });
     matrix(writer, "member_values", state_.slots.value_dimension(),
@@ -155,8 +163,11 @@ void LedgerTensors::write_bytes(TensorWriter& writer) const {
     payloads_.write("member_payloads", writer);
     exact_keys_.write("member_exact_keys", writer);
     member_texts_.write("member_texts", writer);
+    member_scopes_.write("member_scopes", writer);
   }
-  if (!text_slots_.empty()) texts_.write("texts", writer);
+  if (text_slots_.empty()) return;
+  texts_.write("texts", writer);
+  scopes_.write("scopes", writer);
 }
 
 namespace {
@@ -186,7 +197,7 @@ Status read_members(TensorReader& reader, CacheState& state, std::map<SlotId, Pa
   const auto similarities = reader.numbers<float>("member_similarities", "F32", n);
   const auto thresholds = reader.numbers<float>("member_thresholds", "F32", n);
   const auto gates = reader.numbers<float>("member_gates", "F32", n);
-  const auto guards = reader.numbers<GuardSet>("member_guards", "U32", n);
+  const auto guards = reader.numbers<std::uint32_t>("member_guards", "U32", n);
   const auto flags = reader.numbers<std::uint8_t>("member_flags", "U8", n);
   const auto id_offsets = reader.numbers<std::int64_t>("member_id_offsets", "I64", n + 1);
   const auto ids = reader.take("member_ids", "U8", {kAny});
@@ -194,6 +205,8 @@ Status read_members(TensorReader& reader, CacheState& state, std::map<SlotId, Pa
   const std::size_t k = payload_offsets.size() - std::min<std::size_t>(payload_offsets.size(), 1);
   const auto exact_offsets = reader.numbers<std::int64_t>("member_exact_key_offsets", "I64", k + 1);
   const auto text_offsets = reader.numbers<std::int64_t>("member_text_offsets", "I64", k + 1);
+  const auto scope_offsets = reader.numbers<std::int64_t>("member_scope_offsets", "I64", k + 1);
+  const auto scopes = reader.take("member_scopes", "U8", {kAny});
   const auto payloads = reader.take("member_payloads", "U8", {kAny});
   const auto exact_keys = reader.take("member_exact_keys", "U8", {kAny});
   const auto texts = reader.take("member_texts", "U8", {kAny});
@@ -202,7 +215,8 @@ Status read_members(TensorReader& reader, CacheState& state, std::map<SlotId, Pa
   const auto centered = reader.numbers<std::uint64_t>("centered_slots", "I64", kAny);
   if (!reader.status()) return reader.status();
   if (!are_offsets(id_offsets, ids.size()) || !are_offsets(payload_offsets, payloads.size()) ||
-      !are_offsets(exact_offsets, exact_keys.size()) || !are_offsets(text_offsets, texts.size())) {
+      !are_offsets(exact_offsets, exact_keys.size()) || !are_offsets(text_offsets, texts.size()) ||
+      !are_offsets(scope_offsets, scopes.size())) {
     return bad("the offsets of the members are damaged");
   }
   std::size_t kept = 0;
@@ -221,18 +235,18 @@ Status read_members(TensorReader& reader, CacheState& state, std::map<SlotId, Pa
     entry.similarity = similarities[i];
     entry.threshold = thresholds[i];
     entry.gate = gates[i];
-    entry.guarded = guards[i];
+    entry.guarded = GuardSet::of_bits(guards[i]);
     entry.opened = (flags[i] & kOpened) != 0;
     entry.brought_payload = (flags[i] & kPayload) != 0;
     entry.brought_exact_key = (flags[i] & kExactKey) != 0;
     entry.moved = (flags[i] & kMoved) != 0;
     const bool sane =
-        entry.seq >= 1 && entry.seq <= state.counters.seq && seen.insert(entry.seq).second &&
-        is_time(entry.time) && (entry.expires == kNever || is_time(entry.expires)) &&
-        entry.expires >= entry.time && is_weight(entry.weight, state.slots.growth()) &&
-        is_similarity(entry.similarity) && entry.threshold >= 0.0F && entry.threshold <= 2.0F &&
-        entry.gate >= 0.0F && entry.gate <= 1.0F &&
-        page.entries.size() < state.slots.row(r).count &&
+        entry.guarded.bits() == guards[i] && entry.seq >= 1 && entry.seq <= state.counters.seq &&
+        seen.insert(entry.seq).second && is_time(entry.time) &&
+        (entry.expires == kNever || is_time(entry.expires)) && entry.expires >= entry.time &&
+        is_weight(entry.weight, state.slots.growth()) && is_similarity(entry.similarity) &&
+        entry.threshold >= 0.0F && entry.threshold <= 2.0F && entry.gate >= 0.0F &&
+        entry.gate <= 1.0F && page.entries.size() < state.slots.row(r).count &&
         (page.entries.empty() || page.entries.back().seq < entry.seq);
     if (!sane) return damaged();
     if ((flags[i] & kKept) != 0) {
@@ -247,6 +261,7 @@ Status read_members(TensorReader& reader, CacheState& state, std::map<SlotId, Pa
       entry.kept->payload =
           text_between(payloads, payload_offsets[kept], payload_offsets[kept + 1]);
       entry.kept->text = text_between(texts, text_offsets[kept], text_offsets[kept + 1]);
+      entry.kept->scope = text_between(scopes, scope_offsets[kept], scope_offsets[kept + 1]);
       const std::string_view exact_key =
           text_between(exact_keys, exact_offsets[kept], exact_offsets[kept + 1]);
       if (entry.brought_exact_key) {
@@ -272,13 +287,19 @@ Status read_texts(TensorReader& reader, CacheState& state, std::map<SlotId, Page
   const auto slots = reader.numbers<std::uint64_t>("text_slots", "I64", TensorReader::kAny);
   const auto offsets = reader.numbers<std::int64_t>("text_offsets", "I64", slots.size() + 1);
   const auto bytes = reader.take("texts", "U8", {TensorReader::kAny});
+  const auto scope_offsets = reader.numbers<std::int64_t>("scope_offsets", "I64", slots.size() + 1);
+  const auto scopes = reader.take("scopes", "U8", {TensorReader::kAny});
   if (!reader.status()) return reader.status();
-  if (!are_offsets(offsets, bytes.size())) return bad("text_offsets is damaged");
+  if (!are_offsets(offsets, bytes.size()) || !are_offsets(scope_offsets, scopes.size())) {
+    return bad("text_offsets is damaged");
+  }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (state.slots.find(slots[i]) == kNoRow) return bad("a text stands without its slot");
-    std::string& text = pages[slots[i]].text;
-    if (!text.empty() || offsets[i] == offsets[i + 1]) return bad("a text is damaged");
-    text = text_between(bytes, offsets[i], offsets[i + 1]);
+    Page& page = pages[slots[i]];
+    const bool is_first = page.text.empty() && page.scope.empty();
+    page.text = text_between(bytes, offsets[i], offsets[i + 1]);
+    page.scope = text_between(scopes, scope_offsets[i], scope_offsets[i + 1]);
+    if (!is_first || (page.text.empty() && page.scope.empty())) return bad("a text is damaged");
   }
   return {};
 }

@@ -115,7 +115,9 @@ class LedgerTensors {
   Texts payloads_;
   Texts exact_keys_;
   Texts member_texts_;
+  Texts member_scopes_;
   Texts texts_;
+  Texts scopes_;
   std::vector<std::int64_t> text_slots_;
   std::vector<std::int64_t> centered_;
   std::vector<std::int64_t> apart_;

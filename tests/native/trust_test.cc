@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -39,6 +41,7 @@ Config trusting(Random& random) {
   config.audit = random.one_of({Audit::none, Audit::ids, Audit::full, Audit::full});
   if (random.one_in(4)) config.audit_members = 2 + static_cast<std::uint32_t>(random.below(6));
   if (random.one_in(3)) config.ttl_ms = 400;
+  if (random.one_in(3)) config.guards = GuardSet::all();
   return config;
 }
 
@@ -72,6 +75,14 @@ struct Stream {
   int count = 0;
 };
 
+constexpr std::array<std::string_view, 6> kTexts = {"",
+                                                    "turn on dark mode",
+                                                    "turn off dark mode",
+                                                    "please turn on dark mode",
+                                                    "open port 22",
+                                                    "open port 80"};
+constexpr std::array<std::string_view, 3> kScopes = {"", "tenant a", "tenant b"};
+
 Item named(const OwnedItem& owned, std::string_view id, std::string_view text = {}) {
   Item item = owned.view();
   item.id = id;
@@ -89,7 +100,7 @@ std::string all_of(const Cache& cache, SlotId id) {
   };
   add_bits(slot.key);
   add_bits(slot.value);
-  out.append(slot.payload);
+  out.append(slot.payload).append(slot.text);
   for (std::string_view key : slot.exact_keys) out.append(" ").append(key);
   out.append(" usage ");
   out.append(reinterpret_cast<const char*>(&slot.usage), sizeof slot.usage);
@@ -110,7 +121,11 @@ std::string all_of(const Cache& cache, SlotId id) {
     add(member.gate);
     add_bits(member.key);
     add_bits(member.value);
-    out.append(member.payload).append(member.exact_key.value_or("-")).append(member.text);
+    out.append(member.payload)
+        .append(member.exact_key.value_or("-"))
+        .append(member.text)
+        .append(member.scope);
+    for (std::string_view guard : member.guarded.list()) out.append(" ").append(guard);
   }
   return out;
 }
@@ -161,7 +176,9 @@ class Calls {
       default: {
         const OwnedItem item = stream_.item(config_);
         const std::string id = random_.one_in(2) ? "id " + std::to_string(item.time) : "";
-        const Result<Decision> decision = cache.observe(named(item, id, "a text"));
+        Item view = named(item, id, kTexts[random_.below(kTexts.size())]);
+        if (random_.one_in(2)) view.scope = kScopes[random_.below(kScopes.size())];
+        const Result<Decision> decision = cache.observe(view);
         ASSERT_TRUE(decision) << decision.status.detail;
         return;
       }
@@ -180,6 +197,7 @@ class Calls {
     config_.tau = other.tau;
     config_.audit = other.audit;
     config_.audit_members = other.audit_members;
+    config_.guards = other.guards;
     EXPECT_TRUE(cache.configure(config_, stream_.time));
   }
 
@@ -345,7 +363,10 @@ TEST(Undoing, AnUndoneMergeChangesNothing) {
     cache.on_uncertain([](const Question&) { return Judgement::same; });
     Stream stream(seed);
     for (int i = 0; i < 40; ++i) {
-      ASSERT_TRUE(cache.observe(named(stream.item(config), std::to_string(i))));
+      const OwnedItem item = stream.item(config);
+      Item view = named(item, std::to_string(i), kTexts[random.below(kTexts.size())]);
+      if (random.one_in(3)) view.scope = kScopes[random.below(kScopes.size())];
+      ASSERT_TRUE(cache.observe(view));
     }
     for (const SlotId id : testing::ids_of(cache)) {
       const std::string before = all_of(cache, id);
@@ -761,6 +782,116 @@ TEST(MustMerge, FoldsWhateverTheDistance) {
   }
 }
 
+Cache guarding(GuardSet guards) {
+  Config config = testing::plain_config(2, .2F);
+  config.guards = guards;
+  config.audit = Audit::full;
+  config.keep_sums = true;
+  return testing::make_cache(config);
+}
+
+Decision say(Cache& cache, std::string_view text, std::string_view scope = {},
+             const Vector& key = {1, 0}) {
+  Item item = testing::item_of(key);
+  item.text = text;
+  item.scope = scope;
+  return *cache.observe(item);
+}
+
+Lookup ask(const Cache& cache, std::string_view text, std::string_view scope = {}) {
+  LookupOptions options;
+  options.text = text;
+  options.scope = scope;
+  return *cache.lookup(Vector{1, 0}, options);
+}
+
+// Vectors that cannot tell two texts apart: here they are the same. [B1, B3, B9, D3]
+TEST(Guards, StopMergesOfTextsThatSayOtherThings) {
+  const std::pair<const char*, const char*> kOthers[] = {
+      {"How do I turn on dark mode?", "How do I turn off dark mode?"},
+      {"delete this branch", "delete this repo"},
+      {"move it from Rome to Oslo", "move it from Oslo to Rome"},
+      {"Tarea 5", "Tarea 6"},
+      {"the service has started", "the service has not started"},
+      {"run it with --force", "run it with --dry-run"}};
+  for (const auto& [a, b] : kOthers) {
+    SCOPED_TRACE(std::string(a) + " / " + b);
+    Cache unguarded = guarding({});
+    say(unguarded, a);
+    EXPECT_EQ(say(unguarded, b).action, Action::merge);
+    Cache cache = guarding(GuardSet::all());
+    say(cache, a);
+    EXPECT_EQ(cache.slot(1)->text, a);
+    const Lookup lookup = ask(cache, b);
+    EXPECT_EQ(lookup.found, Found::miss);
+    EXPECT_FALSE(lookup.guarded.empty());
+    EXPECT_EQ(lookup.reasons, (std::vector{Reason::guarded}));
+    const Decision decision = say(cache, b);
+    EXPECT_EQ(decision.action, Action::allocate);
+    EXPECT_EQ(decision.guarded, lookup.guarded);
+    EXPECT_EQ(decision.nearest->slot, 1U);
+    // The next nearest is tried: each finds its own again, and that is told.
+    EXPECT_EQ(say(cache, b).slot, 2U);
+    EXPECT_EQ(say(cache, a).slot, 1U);
+    EXPECT_EQ(ask(cache, b).found, Found::hit);
+    EXPECT_FALSE(cache.members(2)->back().guarded.empty());
+    // Nor does anything else make them one.
+    EXPECT_TRUE(cache.consolidate(.5F)->empty());
+    EXPECT_EQ(say(cache, std::string("please ") + a).slot, 1U);
+  }
+}
+
+TEST(Guards, LeaveVectorsWithoutTextAlone) {
+  Cache cache = guarding(GuardSet::all());
+  say(cache, "");
+  EXPECT_EQ(say(cache, "open port 22").slot, 1U);  // whose text it keeps now
+  EXPECT_EQ(say(cache, "").slot, 1U);
+  EXPECT_EQ(say(cache, "open port 80").slot, 2U);
+}
+
+// More slots than are tried of what is guarded, and of what is of another scope.
+TEST(Guards, TryTheNextNearestSlots) {
+  Cache cache = guarding(GuardSet::all());
+  for (int i = 0; i < 7; ++i) say(cache, "open port " + std::to_string(i));
+  ASSERT_EQ(cache.size(), 7U);
+  EXPECT_EQ(say(cache, "open port 6").slot, 7U);
+  for (int i = 7; i < 12; ++i) say(cache, "open port " + std::to_string(i));
+  EXPECT_EQ(say(cache, "open port 11").action, Action::allocate);  // its slot is the twelfth
+  Cache scopes = guarding(GuardSet::all());
+  for (int i = 0; i < 100; ++i) say(scopes, "same words", std::to_string(i));
+  ASSERT_EQ(scopes.size(), 100U);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(say(scopes, "same words", std::to_string(i)).slot, static_cast<SlotId>(i + 1));
+  }
+}
+
+// [B13: the same text of another tenant is another thing]
+TEST(Scopes, NeverShareASlot) {
+  Cache cache = guarding(GuardSet::all());
+  OwnedItem owned;
+  owned.key = {1, 0};
+  owned.exact_key = "the key";
+  Item item = owned.view();
+  item.scope = "test1";
+  EXPECT_EQ(cache.observe(item)->slot, 1U);
+  item.scope = "test2";
+  LookupOptions options;
+  options.exact_key = owned.exact_key;
+  options.scope = "test2";
+  EXPECT_EQ(cache.lookup(owned.key, options)->found, Found::miss);
+  const Decision decision = *cache.observe(item);
+  EXPECT_EQ(decision.slot, 2U);
+  EXPECT_TRUE(decision.guarded.has(Guard::scope));
+  EXPECT_TRUE(cache.slot(2)->exact_keys.empty());  // it is that of the first
+  EXPECT_EQ(cache.observe(item)->slot, 2U);
+  item.scope = "test1";
+  EXPECT_EQ(cache.observe(item)->slot, 1U);
+  item.scope = {};
+  EXPECT_EQ(cache.observe(item)->slot, 3U);
+  EXPECT_TRUE(cache.consolidate(.5F)->empty());
+  EXPECT_EQ(testing::copy_of(cache).save(), cache.save());
+}
+
 // With ids alone a member leaves only where the slot does not need it.
 TEST(ASplitByIds, IsAllowedOnlyWhereTheSlotStaysRight) {
   const auto refusal = [](Config config, std::size_t leaver, bool payloads, const char* words) {
@@ -890,8 +1021,13 @@ TEST(Settings, OfTrustHaveRanges) {
   config.tau_merge = .125F;
   config.audit = Audit::full;
   config.audit_members = 7;
+  config.guards = GuardSet::all();
   EXPECT_EQ(*config_from_json(to_json(config)), config);
   EXPECT_EQ(config_from_json(R"({"dimension":2,"audit":"some"})").status.pointer, "/audit");
+  for (const char* guards : {"\"number\"", "[\"numbers\"]", "[1]", "{}", "[[]]"}) {
+    const std::string json = std::string(R"({"dimension":2,"guards":)") + guards + "}";
+    EXPECT_EQ(config_from_json(json).status.pointer, "/guards") << json;
+  }
   EXPECT_EQ(config_from_json(R"({"dimension":2,"tau_merge":"x"})").status.pointer, "/tau_merge");
 
   Cache cache = testing::make_cache(config);
@@ -907,6 +1043,7 @@ Cache full_ledger() {
   config.audit = Audit::full;
   config.keep_sums = true;
   config.value_dimension = 2;
+  config.guards = GuardSet::all();
   Cache cache = testing::make_cache(config);
   Stream stream(5);
   for (int i = 0; i < 40; ++i) {
@@ -936,7 +1073,8 @@ TEST(AFileOfALedger, IsRefusedWhateverInItIsWrong) {
   std::size_t parts = 0;
   for (const auto& tensor : whole.tensors) {
     const std::string& name = tensor.name;
-    const bool ours = name.starts_with("member_") || name.starts_with("apart_") ||
+    const bool ours = name.starts_with("member_") || name.starts_with("text") ||
+                      name.starts_with("scope") || name.starts_with("apart_") ||
                       name.starts_with("review_") || name == "centered_slots";
     if (!ours) continue;
     ++parts;
@@ -951,8 +1089,8 @@ TEST(AFileOfALedger, IsRefusedWhateverInItIsWrong) {
       if (one.name == name) std::fill(one.bytes.begin(), one.bytes.end(), std::byte{0xFF});
     }
     const bool text = name == "member_ids" || name == "member_texts" || name == "member_payloads" ||
-                      name == "member_exact_keys" || name == "member_guards" ||
-                      name == "member_times";
+                      name == "member_exact_keys" || name == "member_scopes" || name == "texts" ||
+                      name == "scopes" || name == "member_times";
     if (!text) {
       EXPECT_EQ(Cache::load(other.bytes()).status.code, Error::bad_snapshot);
     }

@@ -16,6 +16,10 @@
 #define DPCACHE_TRUST 1
 #endif
 
+#if DPCACHE_TRUST
+#include "dpcache/guards.h"
+#endif
+
 namespace dpcache {
 
 // Source of the equation numbers in brackets: Pal & Rojkova, "Remembering distinct items, not
@@ -43,9 +47,6 @@ enum class Shrink : std::uint8_t { evict, merge };
 // its id; or all of the item, 4 (d + v) bytes, its payload and its text besides, so that a merge
 // can be undone exactly.
 enum class Audit : std::uint8_t { none, ids, full };
-
-// Guards for text, one bit each.
-using GuardSet = std::uint32_t;
 #endif
 
 // The learned gate g(nov) = sigmoid(a (nov - b)) [eq. 2]. Hard rule: allocate iff nov > b.
@@ -105,9 +106,10 @@ struct Config {
   // its oldest but the first are forgotten, an eighth of the list at once, and it cannot be split.
   Audit audit = Audit::none;
   std::uint32_t audit_members = 1024;  // [2, 2^20]
-  // Guards that look at the texts of items: what one of them stops does not merge by its vector.
-  // A slot keeps the text of its first item that has one.
-  GuardSet guards = 0;
+  // Guards that look at the texts of items (dpcache/guards.h): where one of them stops a merge, the
+  // next nearest slots are tried. A slot keeps the text of its first item that has one. With
+  // Guard::scope items of another scope never share a slot, whatever their texts.
+  GuardSet guards;
 #endif
 
   bool operator==(const Config&) const = default;

@@ -28,8 +28,9 @@ struct Item {
   std::optional<std::int64_t> ttl_ms;  // instead of the config's, if this item opens a slot
   std::string_view encoder;            // if given, must be the config's
 #if DPCACHE_TRUST
-  std::string_view id;    // names the item in an audit, at most 1024 bytes; empty: none
-  std::string_view text;  // kept with the item by Audit::full; empty: none
+  std::string_view id;     // names the item in an audit, at most 1024 bytes; empty: none
+  std::string_view text;   // for guards, and kept with the item by Audit::full; empty: none
+  std::string_view scope;  // tenant, namespace, filters: for Guard::scope
 #endif
 };
 
@@ -86,7 +87,7 @@ struct Decision {
 #if DPCACHE_TRUST
   bool uncertain = false;            // above tau_merge, and not above the threshold
   std::optional<Judgement> verdict;  // the judge's, if one was asked: with `same` the item merged
-  GuardSet guarded = 0;              // the guards that stopped merges with nearer slots
+  GuardSet guarded;                  // the guards that stopped merges with nearer slots
 #endif
 
   bool operator==(const Decision&) const = default;

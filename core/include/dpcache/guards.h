@@ -140,9 +140,9 @@ struct GuardFinding {
   std::string a;  // the words at fault of either text; empty: it has none
   std::string b;
 };
-std::vector<GuardFinding> explain_guards(
-    std::string_view a, std::string_view b, GuardSet on = GuardSet::all(),
-    const GuardLanguage& language = GuardLanguage::english());
+std::vector<GuardFinding> explain_guards(std::string_view a, std::string_view b,
+                                         GuardSet on = GuardSet::all(),
+                                         const GuardLanguage& language = GuardLanguage::english());
 
 }  // namespace dpcache
 

@@ -42,7 +42,7 @@ struct Lookup {
   float novelty = 1.0F;        // 1 - the similarity to `slot`
   float tau_merge = 0.0F;      // at most so novel: hit
   float threshold = 0.0F;      // above: miss
-  GuardSet guarded = 0;        // the guards that stopped slots that are nearer than `slot`, or all
+  GuardSet guarded;            // the guards that stopped slots that are nearer than `slot`, or all
   std::vector<Reason> reasons;
 
   bool operator==(const Lookup&) const = default;
@@ -53,6 +53,7 @@ struct LookupOptions {
   std::string_view encoder;                   // if given, must be the config's
   std::optional<std::string_view> exact_key;  // as an item's
   std::string_view text;                      // for the guards
+  std::string_view scope;
 };
 
 // What a judge is asked: whether an item is what a slot holds. The views live during the call.
@@ -90,18 +91,20 @@ struct Member {
   float similarity = 0.0F;  // when it came: to the slot joined, or to the nearest miss
   float threshold = 0.0F;   // that decided
   float gate = 0.0F;
-  GuardSet guarded = 0;        // that stopped merges with nearer slots
+  GuardSet guarded;            // that stopped merges with nearer slots
   bool kept = false;           // with Audit::full: what follows is its own
   std::span<const float> key;  // unit length
   std::span<const float> value;
   std::string_view payload;
   std::optional<std::string_view> exact_key;
   std::string_view text;
+  std::string_view scope;
 };
 
 struct SplitOptions {
   std::int64_t time = 0;
-  // With Audit::ids: the member's item once more, of which key, value, payload and text are used.
+  // With Audit::ids: the member's item once more, of which key, value, payload, text and scope
+  // are used.
   const Item* item = nullptr;
 };
 
