@@ -46,6 +46,11 @@ Status check_doubts(const CacheState& state, const Decision& decision) {
   const auto refuse = [](const char* detail) {
     return Status{Error::bad_request, 0, "/decision", detail};
   };
+  // An audit keeps what the event says of its item.
+  const bool sane = decision.similarity >= -1.0F && decision.similarity <= 1.0F &&
+                    decision.threshold >= 0.0F && decision.threshold <= 2.0F &&
+                    decision.gate >= 0.0F && decision.gate <= 1.0F;
+  if (state.config.audit != Audit::none && !sane) return refuse("a figure is out of its range");
   if (!decision.uncertain) {
     return decision.verdict ? refuse("a verdict without a question") : Status{};
   }

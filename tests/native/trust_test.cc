@@ -1037,6 +1037,68 @@ TEST(Settings, OfTrustHaveRanges) {
   EXPECT_EQ(cache.observe(named(item, id)).status.pointer, "/id");
 }
 
+// What no cache would have said of itself is refused, and changes nothing.
+TEST(Events, OfAnotherHistoryAreRefused) {
+  Config config = banded(.1F, .4F);
+  config.audit = Audit::full;
+  Cache cache = testing::make_cache(config);
+  std::vector<Bytes> observed;
+  cache.on_event([&](const Event& event) { encode(event, observed.emplace_back()); });
+  cache.observe(testing::item_of(at(0)));
+  cache.observe(testing::item_of(at(.05F)));
+  cache.observe(testing::item_of(at(.2F)));
+  cache.on_event({});
+  const Bytes before = cache.save();
+  const auto refused = [&](auto change) {
+    const Result<DecodedEvent> decoded = decode_event(observed.back());  // uncertain
+    Event event = decoded->event();
+    event.seq = cache.stats().seq + 1;
+    event.decision.slot = cache.stats().next_id;
+    change(event);
+    const Status status = cache.apply(event);
+    EXPECT_FALSE(status);
+    EXPECT_EQ(cache.save(), before);
+    return status.code;
+  };
+  const auto conflict = [&](EventKind kind, Correction correction) {
+    EXPECT_EQ(refused([&](Event& e) {
+                e.kind = kind;
+                e.item = {};
+                e.correction = correction;
+              }),
+              Error::conflict);
+  };
+  for (const float odd : {1.5F, -1.5F, std::nanf("")}) {
+    EXPECT_EQ(refused([&](Event& e) { e.decision.similarity = odd; }), Error::bad_request);
+    EXPECT_EQ(refused([&](Event& e) { e.decision.gate = odd; }), Error::bad_request);
+    EXPECT_EQ(refused([&](Event& e) { e.decision.threshold = 2 * odd; }), Error::bad_request);
+    EXPECT_EQ(refused([&](Event& e) { e.decision.nearest->similarity = odd; }), Error::bad_request);
+  }
+  EXPECT_EQ(refused([](Event& e) { e.decision.nearest->slot = 7; }), Error::conflict);
+  EXPECT_EQ(refused([](Event& e) { e.decision.verdict = Judgement::same; }), Error::bad_request);
+  EXPECT_EQ(refused([](Event& e) {
+              e.decision.uncertain = false;
+              e.decision.verdict = Judgement::different;
+            }),
+            Error::bad_request);
+  EXPECT_EQ(refused([](Event& e) { e.decision.verdict = static_cast<Judgement>(3); }),
+            Error::bad_request);
+  const SlotId next = cache.stats().next_id;
+  conflict(EventKind::split, {1, next + 1, 2, {}});
+  conflict(EventKind::split, {1, next, 3, {}});
+  conflict(EventKind::split, {2, next, 3, {}});  // it is alone
+  conflict(EventKind::split, {9, next, 1, {}});
+  conflict(EventKind::must_merge, {1, 1, 0, {}});
+  conflict(EventKind::must_merge, {1, 9, 0, {}});
+  conflict(EventKind::must_not_merge, {9, 1, 0, {}});
+  conflict(EventKind::review, {1, 9, 0, Judgement::same});
+  EXPECT_EQ(refused([](Event& e) {
+              e.kind = EventKind::review;
+              e.correction = {1, 2, 0, static_cast<Judgement>(3)};
+            }),
+            Error::bad_request);
+}
+
 // A cache that uses every part of the ledger.
 Cache full_ledger() {
   Config config = banded(.05F, .5F);
