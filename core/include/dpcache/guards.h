@@ -128,7 +128,8 @@ GuardFacts guard_facts(std::string_view text,
 
 // The guards out of `on` that speak against merging two texts. Symmetric; none for a text and
 // itself, and none where one of them is empty(). What both texts have in common does not matter:
-// the same words behind both change nothing (but for what is not read). Facts of two languages
+// the same sentence behind both changes nothing (but for what is not read, and that a text whose
+// every word has a capital has no names). Facts of two languages
 // cannot be compared: every guard that is on speaks, but for scope, which a text knows nothing of.
 // O(n log n) in the words that differ; allocates nothing. 30 KiB of stack.
 GuardSet guards_between(const GuardFacts& a, const GuardFacts& b,

@@ -26,8 +26,8 @@ inline constexpr std::uint64_t kFactsVersion = 1;
 inline constexpr std::size_t kHeadCells = 2;  // version and counts; the language's id
 inline constexpr std::size_t kMaxPoles = 2 * kMaxGuardWords;
 
-// A word: its hash's first 44 bits, and what it is.
-inline constexpr unsigned kWordBits = 20;
+// A word: its hash's first 43 bits, and what it is.
+inline constexpr unsigned kWordBits = 21;
 inline constexpr std::uint64_t kInFunction = 1U << 0U;
 inline constexpr std::uint64_t kInArticle = 1U << 1U;
 inline constexpr std::uint64_t kInDenial = 1U << 2U;
@@ -43,7 +43,8 @@ inline constexpr std::uint64_t kInLimit = 1U << 11U;
 inline constexpr std::uint64_t kInForm = 1U << 12U;
 inline constexpr std::uint64_t kInUpper = 1U << 13U;
 inline constexpr std::uint64_t kInTied = 1U << 14U;  // the unit of a number
-inline constexpr unsigned kLetterShift = 15;         // its first letter from 1, five bits
+inline constexpr std::uint64_t kInFirst = 1U << 15U;
+inline constexpr unsigned kLetterShift = 16;  // its first letter from 1, five bits
 
 constexpr std::uint64_t word_hash(std::uint64_t cell) noexcept {
   return cell >> kWordBits;

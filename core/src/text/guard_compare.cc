@@ -14,7 +14,7 @@ namespace {
 
 // More words than this replaced are another way to say it, not another thing.
 constexpr std::size_t kMostReplaced = 4;
-constexpr std::uint64_t kIndexBits = 20;  // as many as a word's flags
+constexpr std::uint64_t kIndexBits = kWordBits;
 constexpr std::uint64_t kIndexMask = (1U << kIndexBits) - 1;
 constexpr std::uint64_t kEdge = 1;  // the hash of what stands before the first and behind the last
 
@@ -176,8 +176,7 @@ class Comparison {
     std::size_t head = 0;
     while (head < most && a_.hash(head) == b_.hash(head)) ++head;
     std::size_t tail = 0;
-    while (tail < most - head &&
-           a_.hash(a_.size() - 1 - tail) == b_.hash(b_.size() - 1 - tail)) {
+    while (tail < most - head && a_.hash(a_.size() - 1 - tail) == b_.hash(b_.size() - 1 - tail)) {
       ++tail;
     }
     a_.begin = b_.begin = head;
@@ -322,7 +321,8 @@ class Comparison {
       } else if (side.is(i, kInDenial)) {
         if (side.marked(i, kAgreed)) continue;
         ++count.denials;
-        if (count.denial == kNoWord || (side.marked(i, kExtra) && !side.marked(count.denial, kExtra))) {
+        if (count.denial == kNoWord ||
+            (side.marked(i, kExtra) && !side.marked(count.denial, kExtra))) {
           count.denial = i;
         }
       } else if (side.is(i, kInSoft) && side.marked(i, kExtra)) {
@@ -353,9 +353,14 @@ class Comparison {
     speak(Guard::negation, first ? x.denial : kNoWord, first ? kNoWord : y.denial);
   }
 
+  // Whether the other text has the word too.
+  static bool shared(const Side& side, std::size_t i) {
+    return i < side.begin || i >= side.end || side.marked(i, kLone);
+  }
+
   // What a denial is of: the next word that stands for something.
   static std::size_t denied_by(const Side& side, std::size_t i) {
-    while (++i < side.size()) {
+    while (++i < side.size() && !side.is(i, kInFirst)) {
       if (side.content(i) || side.is(i, kInNumber)) return i;
     }
     return kNoWord;
@@ -368,7 +373,7 @@ class Comparison {
       const std::size_t x = denied_by(a_, i);
       const std::size_t y = denied_by(b_, a_.twin[i]);
       if (x == kNoWord || y == kNoWord || a_.hash(x) == b_.hash(y)) continue;
-      if (a_.marked(x, kLone) && b_.marked(y, kLone)) {
+      if (shared(a_, x) && shared(b_, y)) {
         speak(Guard::negation, x, y);
         return;
       }
@@ -395,7 +400,8 @@ class Comparison {
     }
   }
 
-  // Whether extra words of `other` that follow each other begin with the letters of the word.
+  // Whether extra words of `other` that follow each other begin with the letters of the word: USA,
+  // United States of America.
   static bool spelled_out(std::uint64_t word, const Side& other) {
     for (std::size_t i = other.begin; i < other.end; ++i) {
       std::uint64_t hash = 0xCBF29CE484222325ULL;
@@ -415,7 +421,7 @@ class Comparison {
   static std::size_t first_name(const Side& side, const Side& other) {
     std::size_t looked = 0;
     for (std::size_t i = side.begin; i < side.end; ++i) {
-      if (!side.marked(i, kExtra) || !side.is(i, kInName)) continue;
+      if (!side.marked(i, kExtra) || !side.is(i, kInName | kInWeak)) continue;
       // Few are looked at, so that the time stays linear.
       if (side.is(i, kInUpper) && looked++ < 4 && spelled_out(side.cells.words[i], other)) continue;
       return i;
@@ -427,7 +433,8 @@ class Comparison {
     const std::size_t x = first_name(a_, b_);
     const std::size_t y = first_name(b_, a_);
     if (x == kNoWord || y == kNoWord) return;
-    // USA and United States: the words of the one are the letters of the other.
+    // iPhone and Pixel; two code names are for identifier.
+    if (a_.is(x, kInWeak) && b_.is(y, kInWeak)) return;
     speak(Guard::entity, x, y);
   }
 
@@ -465,10 +472,9 @@ class Comparison {
     bool many = false;
     // Extra words that have no partner.
     std::size_t open() const {
-      return others +
-             static_cast<std::size_t>(
-                 std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
-                               [](const Framed& one) { return !one.met; }));
+      return others + static_cast<std::size_t>(std::count_if(
+                          all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
+                          [](const Framed& one) { return !one.met; }));
     }
   };
 
@@ -587,11 +593,13 @@ class Comparison {
     return true;
   }
 
-  bool digits(std::size_t i) const {
-    return a_.is(i, kInNumber) && word_letter(a_.cells.words[i]) == 0;
+  static bool digits(const Side& side, std::size_t i) {
+    return side.is(i, kInNumber) && !side.is(i, kInForm) && word_letter(side.cells.words[i]) == 0;
   }
+  // The parts of a date may stand in any order.
   static bool movable(const Side& side, std::size_t i) {
-    return side.content(i) || side.is(i, kInNumber | kInCode | kInWeak);
+    if (side.is(i, kInNumber)) return !side.is(i, kInForm);
+    return side.content(i) || side.is(i, kInCode | kInWeak);
   }
   static bool comma(const Side& side, std::size_t i, int step) {
     const std::size_t at = step < 0 ? i : i + 1;
@@ -603,7 +611,9 @@ class Comparison {
       if (!a_.marked(i, kLone) || !movable(a_, i)) continue;
       if (changed_places(i, -1) || changed_places(i, 1)) return;
       // 3/5 and 5/3
-      if (i + 1 < a_.end && digits(i) && digits(i + 1) && a_.marked(i + 1, kLone) && a_.twin[i + 1] + 1U == a_.twin[i]) {
+      if (i + 1 < a_.end && digits(a_, i) && digits(a_, i + 1) && a_.marked(i + 1, kLone) &&
+          a_.twin[i + 1] + 1U == a_.twin[i] && digits(b_, a_.twin[i]) &&
+          digits(b_, a_.twin[i + 1])) {
         speak(Guard::order, i, a_.twin[i]);
         return;
       }

@@ -96,6 +96,7 @@ opposite: many numerous several | few
 opposite: much | little
 opposite: at_least | at_most
 opposite: high tall elevated | low short
+opposite: higher highest | lower lowest
 opposite: big large huge great giant enormous major big_deal | small little tiny minor
 opposite: long lengthy | short brief
 opposite: wide broad | narrow

@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kPolesOfWord = 6;
 
 constexpr std::pair<std::uint32_t, std::uint64_t> kTokenFlags[] = {
-    {kDenies, kInDenial}, {kYields, kInSoft}, {kName, kInName},   {kNumber, kInNumber},
-    {kCode, kInCode},     {kWeak, kInWeak},   {kVerb, kInVerb},   {kComma, kInComma},
-    {kForm, kInForm},   {kUpper, kInUpper},   {kTied, kInTied},
+    {kDenies, kInDenial}, {kYields, kInSoft}, {kName, kInName}, {kNumber, kInNumber},
+    {kCode, kInCode},     {kWeak, kInWeak},   {kVerb, kInVerb}, {kComma, kInComma},
+    {kForm, kInForm},     {kUpper, kInUpper}, {kTied, kInTied}, {kFirst, kInFirst},
 };
 
 std::uint64_t number_hash(const GuardToken& token) {

@@ -18,25 +18,22 @@ struct Replacement {
 
 // In the order of their codes.
 constexpr std::array<Replacement, 46> kReplacements = {{
-    {0xA2, " cent "},   {0xA3, " gbp "},    {0xA5, " jpy "},    {0xAB, "\""},
-    {0xAD, ""},         {0xB0, " degree "}, {0xB1, " "},        {0xB2, "2"},
-    {0xB3, "3"},        {0xB4, "'"},        {0xB5, "u"},        {0xB7, " "},
-    {0xB9, "1"},        {0xBB, "\""},       {0xBC, " 1/4 "},    {0xBD, " 1/2 "},
-    {0xBE, " 3/4 "},    {0xBF, " "},        {0xD7, " x "},      {0xDF, "ss"},
-    {0x2BC, "'"},       {0x3BC, "u"},       {0x200B, ""},       {0x200C, ""},
-    {0x200D, ""},       {0x2010, "-"},      {0x2011, "-"},      {0x2012, "-"},
-    {0x2013, "-"},      {0x2014, ", "},     {0x2018, "'"},      {0x2019, "'"},
-    {0x201C, "\""},     {0x201D, "\""},     {0x201E, "\""},     {0x2026, ". "},
-    {0x20AC, " eur "},  {0x20B9, " inr "},  {0x2212, "-"},      {0x3001, ", "},
-    {0x3002, ". "},     {0x300C, "\""},     {0x300D, "\""},     {0x300E, "\""},
-    {0x300F, "\""},     {0xFEFF, ""},
+    {0xA2, " cent "},   {0xA3, " gbp "},   {0xA5, " jpy "},   {0xAB, "\""},   {0xAD, ""},
+    {0xB0, " degree "}, {0xB1, " "},       {0xB2, "2"},       {0xB3, "3"},    {0xB4, "'"},
+    {0xB5, "u"},        {0xB7, " "},       {0xB9, "1"},       {0xBB, "\""},   {0xBC, " 1/4 "},
+    {0xBD, " 1/2 "},    {0xBE, " 3/4 "},   {0xBF, " "},       {0xD7, " x "},  {0xDF, "ss"},
+    {0x2BC, "'"},       {0x3BC, "u"},      {0x200B, ""},      {0x200C, ""},   {0x200D, ""},
+    {0x2010, "-"},      {0x2011, "-"},     {0x2012, "-"},     {0x2013, "-"},  {0x2014, ", "},
+    {0x2018, "'"},      {0x2019, "'"},     {0x201C, "\""},    {0x201D, "\""}, {0x201E, "\""},
+    {0x2026, ". "},     {0x20AC, " eur "}, {0x20B9, " inr "}, {0x2212, "-"},  {0x3001, ", "},
+    {0x3002, ". "},     {0x300C, "\""},    {0x300D, "\""},    {0x300E, "\""}, {0x300F, "\""},
+    {0xFEFF, ""},
 }};
 
 // Where scripts have their digit 0; nine more follow each.
-constexpr std::array<char32_t, 20> kZeros = {0x660,  0x6F0,  0x7C0,  0x966,  0x9E6,
-                                             0xA66,  0xAE6,  0xB66,  0xBE6,  0xC66,
-                                             0xCE6,  0xD66,  0xE50,  0xED0,  0xF20,
-                                             0x1040, 0x17E0, 0x1810, 0xFF10, 0x1D7CE};
+constexpr std::array<char32_t, 20> kZeros = {0x660, 0x6F0,  0x7C0,  0x966,  0x9E6,  0xA66,  0xAE6,
+                                             0xB66, 0xBE6,  0xC66,  0xCE6,  0xD66,  0xE50,  0xED0,
+                                             0xF20, 0x1040, 0x17E0, 0x1810, 0xFF10, 0x1D7CE};
 
 bool put_digit(char32_t code, std::string& out) {
   for (const char32_t zero : kZeros) {

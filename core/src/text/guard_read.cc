@@ -10,7 +10,7 @@
 namespace dpcache::text {
 namespace {
 
-constexpr std::size_t kGap = 4;      // words between a verb and its particle
+constexpr std::size_t kGap = 4;        // words between a verb and its particle
 constexpr std::size_t kCuesApart = 3;  // words; cues that are nearer take each other back
 
 std::uint32_t entry_flags(const GuardToken& token) {
@@ -83,6 +83,7 @@ class Combiner {
       tokens_[j].flags |= kDropped;
       return;
     }
+    if (is(j, kFirst)) return;
     for (++j; j <= i + 1 + kGap && !is(j, kFirst); ++j) {
       // Not a preposition: put milk on my list.
       if (!known(j, kParticle) || is(j, kDropped)) continue;
@@ -154,15 +155,15 @@ class Combiner {
     std::size_t next = i + 1;
     while (next < count_ && is(next, kDropped)) ++next;
     if (is(i, kDigits) && known(next, kScale) && !is(next, kComma | kFirst)) {
-      token.exponent = static_cast<std::int16_t>(token.exponent + tokens_[next].entry->value);
+      token.exponent =
+          static_cast<std::int16_t>(token.exponent + static_cast<int>(tokens_[next].entry->value));
       token.value = kNoValue;
       token.end = tokens_[next].end;
       tokens_[next++].flags |= kDropped;
     }
     if (token.unit != 0) return;
     // Ordinals and single words have no unit: one second is, the second is not.
-    if (known(next, kUnit) && !is(next, kComma | kFirst) &&
-        (!is(i, kGuess) || known(i, kValue))) {
+    if (known(next, kUnit) && !is(next, kComma | kFirst) && (!is(i, kGuess) || known(i, kValue))) {
       take_unit(token, next);
       token.end = tokens_[next].end;
       return;
@@ -199,7 +200,7 @@ class Combiner {
       set_value(token, token.entry->value);
       token.unit = kUnitMonth;
     }
-    token.flags |= kNumber;
+    token.flags |= kNumber | kForm;
   }
 
   void cues() {
@@ -219,7 +220,8 @@ class Combiner {
       tokens_[i].flags |= kDenies;
       // What has an opposite (unlikely) is weighed against that.
       if (tokens_[i].entry->pole_count > 0) continue;
-      bool joined_to = before < i && i - before <= kCuesApart && tokens_[before].id != tokens_[i].id;
+      bool joined_to =
+          before < i && i - before <= kCuesApart && tokens_[before].id != tokens_[i].id;
       for (std::size_t j = before + 1; joined_to && j <= i; ++j) {
         joined_to = !is(j, kComma | kFirst) && !known(j, kSymmetric);
       }
@@ -238,13 +240,18 @@ class Combiner {
     std::size_t words = 0;
     std::size_t capitals = 0;
     std::size_t upper = 0;
+    bool heading = false;  // How To Do It
     for (std::size_t i = 0; i < count_; ++i) {
-      if (!is_thing(i) || is(i, kFirst)) continue;
+      if (is(i, kFirst)) continue;
+      if (!is_thing(i)) {
+        heading = heading || (is(i, kCapital) && tokens_[i].end - tokens_[i].begin > 1);
+        continue;
+      }
       ++words;
       if (is(i, kCapital)) ++capitals;
       if (is(i, kUpper)) ++upper;
     }
-    const bool title = words > 2 && capitals == words;
+    const bool title = (words > 2 || heading) && capitals == words;
     const bool loud = words > 1 && upper == words;
     for (std::size_t i = 0; i < count_; ++i) {
       if (!is_thing(i)) continue;

@@ -35,11 +35,12 @@ inline constexpr std::uint32_t kGlued = 1U << 11U;  // no blank in front of it
 inline constexpr std::uint32_t kDenies = 1U << 12U;
 inline constexpr std::uint32_t kYields = 1U << 13U;  // soft
 inline constexpr std::uint32_t kVerb = 1U << 14U;    // stands where a verb does
-inline constexpr std::uint32_t kForm = 1U << 15U;    // ends with -ing or -ed
-inline constexpr std::uint32_t kGuess = 1U << 16U;   // a number only against another one
-inline constexpr std::uint32_t kBelow = 1U << 17U;   // negative
-inline constexpr std::uint32_t kParts = 1U << 19U;   // a version of three parts or more
-inline constexpr std::uint32_t kTied = 1U << 20U;    // a unit that has become part of a number
+inline constexpr std::uint32_t kForm = 1U
+                                       << 15U;  // ends with -ing or -ed; a number: part of a date
+inline constexpr std::uint32_t kGuess = 1U << 16U;  // a number only against another one
+inline constexpr std::uint32_t kBelow = 1U << 17U;  // negative
+inline constexpr std::uint32_t kParts = 1U << 19U;  // a version of three parts or more
+inline constexpr std::uint32_t kTied = 1U << 20U;   // a unit that has become part of a number
 
 struct GuardToken {
   std::uint64_t id;

@@ -12,10 +12,10 @@
 namespace dpcache::text {
 namespace {
 
-constexpr std::size_t kMaxQuoted = 6;     // words of a quoted name
-constexpr std::size_t kMaxCode = 1024;    // bytes of an identifier; the rest is another one
-constexpr std::size_t kLeastHex = 7;      // of a hash, as git shortens it
-constexpr std::size_t kMostExact = 9;     // digits of a number whose value is kept
+constexpr std::size_t kMaxQuoted = 6;   // words of a quoted name
+constexpr std::size_t kMaxCode = 1024;  // bytes of an identifier; the rest is another one
+constexpr std::size_t kLeastHex = 7;    // of a hash, as git shortens it
+constexpr std::size_t kMostExact = 9;   // digits of a number whose value is kept
 constexpr std::string_view kEnds = " \t\n\v\f\r()[]{}<>\",;`|!?=*&^";
 
 constexpr std::array<bool, 256> make_ends() {
@@ -135,8 +135,11 @@ void GuardScanner::piece(std::size_t begin, std::size_t end) {
     if (c == '\\' && (next == '\\' || is_letter(next))) break;
     if (c == '@' && in_word(next)) break;
     if (c == '.' && is_digit(next)) break;
-    if (c == '-' && is_digit(next)) below_ = apart && (last() == nullptr || !is_digit(at(last()->end - 1)));
+    if (c == '-' && is_digit(next))
+      below_ = apart && (last() == nullptr || !is_digit(at(last()->end - 1)));
     if (c == '-' && next == 0) pending_ |= kComma;
+    if (c == '.' && !in_word(next)) pending_ |= kFirst;  // standing alone, or ...
+    if (c == ':' && next == 0) pending_ |= kFirst | kComma;
     if (c == '$') known_word("$", begin, begin + 1, kGlued);
     if (c == '\'' && quote_ == 0 && apart) {
       quote_ = c;
@@ -207,8 +210,8 @@ bool GuardScanner::identifier(std::size_t begin, std::size_t end) {
     } else {
       ++counts[x & 31U];
     }
-    if (i > begin && is_digit(x) != is_digit(at(i - 1)) &&
-        (in_word(x) || is_digit(x)) && (in_word(at(i - 1)) || is_digit(at(i - 1)))) {
+    if (i > begin && is_digit(x) != is_digit(at(i - 1)) && (in_word(x) || is_digit(x)) &&
+        (in_word(at(i - 1)) || is_digit(at(i - 1)))) {
       ++turns;
     }
   }
@@ -272,8 +275,8 @@ bool GuardScanner::dotted(std::size_t begin, std::size_t end) {
     if (last == 0) return false;  // two dots
     lone = lone && last == 1 && is_letter(at(i));
     numeric = numeric && figures && last <= 3;
-    sentence = sentence || (i > begin && is_upper(at(i)) && is_letter(at(i - 2)) &&
-                            !is_upper(at(i - 2)));
+    sentence =
+        sentence || (i > begin && is_upper(at(i)) && is_letter(at(i - 2)) && !is_upper(at(i - 2)));
     ++pieces;
     i = stop + 1;
   }
@@ -335,17 +338,16 @@ std::size_t GuardScanner::word(std::size_t begin, std::size_t end) {
       ++i;
     } else if (c == '\'' && i + 1 < end && in_word(at(i + 1)) && apostrophe == 0) {
       apostrophe = i++;
-    } else if (c == '-' && i + 1 < end && in_word(at(i + 1)) && apostrophe == 0 &&
-               i - begin <= 5) {
+    } else if (c == '-' && i + 1 < end && in_word(at(i + 1)) && apostrophe == 0 && i - begin <= 5) {
       // e-mail is email, non-stop is nonstop
       bool joins = i - begin == 1;
       for (const GuardTable::Prefix& prefix : table_.prefixes(small(at(begin)))) {
-        joins = joins || (prefix.size == i - begin &&
-                          std::equal(prefix.letters.begin(), prefix.letters.begin() + prefix.size,
-                                     text_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     [](char x, char y) {
-                                       return x == small(static_cast<unsigned char>(y));
-                                     }));
+        joins = joins ||
+                (prefix.size == i - begin &&
+                 std::equal(prefix.letters.begin(), prefix.letters.begin() + prefix.size,
+                            text_.begin() + static_cast<std::ptrdiff_t>(begin), [](char x, char y) {
+                              return x == small(static_cast<unsigned char>(y));
+                            }));
       }
       if (!joins) break;
       ++i;
@@ -535,8 +537,8 @@ std::size_t GuardScanner::date(std::size_t begin, std::size_t end) {
   }
   if (is_digit(at(i)) || (at(i) == sign && is_digit(at(i + 1)))) return begin;
   const bool year_first = sizes[0] == 4 && sizes[1] <= 2 && sizes[2] <= 2 && sizes[2] > 0;
-  const bool year_last = sizes[0] <= 2 && sizes[1] <= 2 &&
-                         (sizes[2] == 4 || (sizes[2] == 2 && sign == '/'));
+  const bool year_last =
+      sizes[0] <= 2 && sizes[1] <= 2 && (sizes[2] == 4 || (sizes[2] == 2 && sign == '/'));
   if (sizes[0] == 0 || sizes[1] == 0 || (!year_first && !year_last)) return begin;
   const std::uint32_t one = year_first ? values[1] : values[0];
   const std::uint32_t other = year_first ? values[2] : values[1];
@@ -553,7 +555,9 @@ std::size_t GuardScanner::date(std::size_t begin, std::size_t end) {
   }
   for (int part = 0; part < 3; ++part) {
     digits(starts[part], starts[part] + sizes[part], 0);
-    if (GuardToken* token = last(); part == month && token != nullptr) token->unit = kUnitMonth;
+    if (month < 0 || reading_.count == kMaxGuardWords) continue;
+    last()->flags |= kForm;
+    if (part == month) last()->unit = kUnitMonth;
   }
   return at(i) == 'T' && is_digit(at(i + 1)) ? i + 1 : i;
 }

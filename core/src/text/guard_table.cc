@@ -14,7 +14,7 @@ namespace dpcache::text {
 namespace {
 
 constexpr std::size_t kMaxTable = std::size_t{1} << 20U;  // bytes
-constexpr std::size_t kMaxPhrase = 3;                      // words
+constexpr std::size_t kMaxPhrase = 3;                     // words
 constexpr std::uint32_t kMaxValue = 1000000000;
 
 bool is_vowel(char c) {
@@ -40,17 +40,19 @@ std::size_t single(const char* word, std::size_t size) {
 }  // namespace
 
 std::size_t stem(char* word, std::size_t size) noexcept {
+  if (size == 3 && word[2] == 'y' && !is_vowel(word[1])) word[2] = 'i';  // dry, drying
   if (size <= 3) return size;
-  if (ends(word, size, "ies") && size > 4) {
-    size -= 2;
-  } else if (ends(word, size, "sses") || ends(word, size, "xes") || ends(word, size, "zes") ||
-             ends(word, size, "ches") || ends(word, size, "shes")) {
+  const bool hissing = ends(word, size, "sses") || ends(word, size, "xes") ||
+                       ends(word, size, "zes") || ends(word, size, "ches") ||
+                       ends(word, size, "shes");
+  if (hissing || (ends(word, size, "ies") && size > 4)) {
     size -= 2;
   } else if (word[size - 1] == 's' && word[size - 2] != 's' && word[size - 2] != 'u' &&
              word[size - 2] != 'i') {
     --size;
   }
-  if (size > 4 && ends(word, size, "ied")) {
+  const bool adverb = size > 5 && ends(word, size, "ly") && word[size - 3] != 'b';
+  if (adverb || (size > 4 && ends(word, size, "ied"))) {
     size -= 2;
   } else if (size > 4 && ends(word, size, "ed") && has_vowel(word, size - 2)) {
     size = single(word, size - 2);
@@ -58,8 +60,6 @@ std::size_t stem(char* word, std::size_t size) noexcept {
     size = single(word, size - 3);
   } else if (size > 5 && ends(word, size, "bly")) {
     word[size - 1] = 'e';
-  } else if (size > 5 && ends(word, size, "ly")) {
-    size -= 2;
   }
   if (size > 3 && word[size - 1] == 'e') --size;
   if (size > 2 && word[size - 1] == 'y' && !is_vowel(word[size - 2])) word[size - 1] = 'i';
@@ -236,7 +236,8 @@ class TableReader {
           power > 30) {
         return fault("needs a unit's name and a power of ten from -30 to 30");
       }
-      exponent_ = static_cast<std::int16_t>(below ? -static_cast<int>(power) : power);
+      exponent_ =
+          static_cast<std::int16_t>(below ? -static_cast<int>(power) : static_cast<int>(power));
       unit_ = unit_of(arguments[0]);
       if (unit_ == 0) return fault("is one unit too many");
     }
@@ -296,8 +297,8 @@ class TableReader {
   }
 
   // `first`: the id of the line's first word, 0 before it is known.
-  Status add_word(const Kind& kind, std::string_view line, std::string_view word,
-                  std::size_t group, std::size_t groups, std::uint64_t& first) {
+  Status add_word(const Kind& kind, std::string_view line, std::string_view word, std::size_t group,
+                  std::size_t groups, std::uint64_t& first) {
     const bool phrase = word.find('_') != std::string_view::npos;
     std::uint64_t keys[2] = {};
     std::uint64_t id = 0;
@@ -330,15 +331,16 @@ class TableReader {
         entry.unit = unit_;
         entry.exponent = exponent_;
         if (phrase || word.size() > 2) {
-          entry.id = joined(hash_of("unit"), std::uint64_t{unit_} * 64 + 32 +
-                                                 static_cast<std::uint64_t>(exponent_));
+          entry.id = joined(hash_of("unit"),
+                            std::uint64_t{unit_} * 64 + 32 + static_cast<std::uint64_t>(exponent_));
         }
       }
       if ((kind.flags & (kValue | kScale)) != 0) entry.value = value_;
       if ((kind.flags & (kDay | kMonth)) != 0) entry.value = static_cast<std::uint32_t>(group + 1);
       if (kind.name == "opposite" || kind.name == "apart") {
-        poles_.push_back({key, {hash_of(line), static_cast<std::uint8_t>(group),
-                                static_cast<std::uint8_t>(groups)}});
+        poles_.push_back(
+            {key,
+             {hash_of(line), static_cast<std::uint8_t>(group), static_cast<std::uint8_t>(groups)}});
       }
     }
     return {};

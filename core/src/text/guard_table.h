@@ -35,10 +35,10 @@ inline constexpr std::uint32_t kPerhaps = 1U << 11U;   // is a number only again
 inline constexpr std::uint32_t kUnit = 1U << 12U;
 inline constexpr std::uint32_t kDay = 1U << 13U;
 inline constexpr std::uint32_t kMonth = 1U << 14U;
-inline constexpr std::uint32_t kMaybe = 1U << 15U;  // a month only beside a number: may
-inline constexpr std::uint32_t kAnswer = 1U << 16U;  // denies nothing in front of a comma: no
+inline constexpr std::uint32_t kMaybe = 1U << 15U;    // a month only beside a number: may
+inline constexpr std::uint32_t kAnswer = 1U << 16U;   // denies nothing in front of a comma: no
 inline constexpr std::uint32_t kCeasing = 1U << 17U;  // denies in front of -ing: stop
-inline constexpr std::uint32_t kLimit = 1U << 18U;     // makes less of what is said: only, almost
+inline constexpr std::uint32_t kLimit = 1U << 18U;    // makes less of what is said: only, almost
 inline constexpr std::uint32_t kKnown = 1U << 19U;    // stands in the table
 
 inline constexpr std::size_t kMaxWord = 64;  // bytes; a longer word has no stem and no entry
@@ -90,9 +90,9 @@ class GuardTable {
   struct Prefix {
     std::array<char, 8> letters{};
     std::uint8_t size = 0;
-    std::uint8_t least = 3;   // letters that must follow
-    std::uint8_t group = 0;   // of `pair`
-    std::uint64_t pair = 0;   // 0: denies what follows
+    std::uint8_t least = 3;  // letters that must follow
+    std::uint8_t group = 0;  // of `pair`
+    std::uint64_t pair = 0;  // 0: denies what follows
   };
 
   GuardTable() = default;
