@@ -26,7 +26,8 @@ std::int64_t time_of(const QueryOptions& options) {
   return options.time ? *options.time : kBeforeAll;
 }
 
-Slot view(const Slots& slots, std::size_t r) {
+Slot view(const CacheState& state, std::size_t r) {
+  const Slots& slots = state.slots;
   Slot slot;
   const Row& row = slots.row(r);
   slot.id = row.id;
@@ -39,6 +40,9 @@ Slot view(const Slots& slots, std::size_t r) {
   slot.first_time = row.first_time;
   slot.last_time = row.last_time;
   if (row.expires != kNever) slot.expires = row.expires;
+#if DPCACHE_TRUST
+  slot.text = state.ledger.text(row.id);
+#endif
   return slot;
 }
 
@@ -163,14 +167,14 @@ Result<Slot> Cache::slot(SlotId id) const {
   if (r == kNoRow) {
     return Status{Error::not_found, 0, "/slot", "there is no slot " + whole_number(id)};
   }
-  return view(state_->slots, r);
+  return view(*state_, r);
 }
 
 std::vector<Slot> Cache::slots(SlotId after, std::size_t limit) const {
   std::vector<Slot> views;
   const Slots& slots = state_->slots;
   for (std::size_t r = slots.first_after(after); r < slots.rows() && views.size() < limit; ++r) {
-    if (slots.row(r).alive) views.push_back(view(slots, r));
+    if (slots.row(r).alive) views.push_back(view(*state_, r));
   }
   return views;
 }
@@ -204,6 +208,12 @@ Stats Cache::stats() const noexcept {
   stats.surprise = state_->budget.surprise();
   stats.budget = state_->budget.allowed();
   stats.bytes = sizeof(CacheState) + state_->slots.bytes();
+#if DPCACHE_TRUST
+  stats.bytes += state_->ledger.bytes();
+  stats.splits = counters.splits;
+  stats.reviews = state_->ledger.open_questions().size();
+  stats.apart = state_->ledger.apart_pairs().size();
+#endif
   return stats;
 }
 

@@ -46,6 +46,9 @@ struct Row {
   std::int64_t expires = kNever;
 };
 
+// The first time at which a slot is gone that the item opens; kNever: it stays.
+std::int64_t expiry_of(const Config& config, const Item& item) noexcept;
+
 class Slots {
  public:
   explicit Slots(const Config& config);
@@ -112,6 +115,24 @@ class Slots {
   enum class FoldKey : std::uint8_t { by_policy, centroid };
   void fold(const Config& config, std::size_t from, std::size_t into, FoldKey fold_key);
   void remove(std::size_t r) noexcept;
+#if DPCACHE_TRUST
+  // One item as it was absorbed: its key padded and of unit length, `weight` what it added to the
+  // usage, `expires` for a slot that it opens. `opened`: it opened a slot, this or a folded one.
+  struct Absorbed {
+    Item item;
+    WideNumber weight;
+    std::int64_t expires = kNever;
+    bool opened = false;
+  };
+  // The row becomes what these items make of it, in this order: the first opens it, the others
+  // merge, by the policies. FoldKey::centroid: the key is their centroid in any case.
+  void rebuild(const Config& config, std::size_t r, std::span<const Absorbed> items,
+               FoldKey fold_key);
+  // As open(), for an item that came before.
+  void open_late(const Config& config, SlotId id, const Absorbed& absorbed);
+  // What the row's scalars are when it has absorbed these items; nothing else changes.
+  void recount(std::size_t r, std::span<const Absorbed> items) noexcept;
+#endif
   void refresh_expiry() noexcept;  // after rows with the next expiry went
   // Moves rows up if enough of them are marked. Row numbers change.
   void tidy() noexcept;
@@ -120,7 +141,9 @@ class Slots {
   // that it pays. Searches find the same before and after. True: nothing is left to do, or there is
   // no memory for it.
   bool prepare(std::size_t count);
-  const KeyCodes& codes() const noexcept { return codes_; }
+  const KeyCodes& codes() const noexcept {
+    return codes_;
+  }
 
   // The similarity of row `r` to the nearest other, or more; kUnknown. It is known of a slot whose
   // nearest was found when it opened, and of one for which it was learnt; until a key moves or a
@@ -180,6 +203,7 @@ class Slots {
   std::uint64_t note(float closest) const noexcept;
   void take_value(const Config& config, std::size_t r, const Item& item);
   void center(std::size_t r) noexcept;
+  void key_moved(std::size_t r) noexcept;
   void fold_value(const Config& config, std::size_t from, std::size_t into);
 
   std::size_t dimension_;

@@ -60,6 +60,12 @@ Status check_item(const Config& config, const Item& item) {
   if (item.ttl_ms && (*item.ttl_ms < 0 || *item.ttl_ms > kMaxInteger)) {
     return {Error::bad_request, 0, "/ttl_ms", "ttl_ms must be an integer from 0 to 2^53 - 1"};
   }
+#if DPCACHE_TRUST
+  constexpr std::size_t kLongestId = 1024;
+  if (item.id.size() > kLongestId) {
+    return {Error::bad_request, 0, "/id", "id must be at most 1024 bytes"};
+  }
+#endif
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dpcache/config.h"
+#include "dpcache/trust.h"
 #include "service/settings.h"
 
 namespace dpcache::server {
@@ -21,6 +22,22 @@ struct SentConfig {
 Result<SentConfig> read_config(std::string_view body);
 // {"similarity": .9}, or nothing. bad_request.
 Result<std::optional<float>> read_similarity(std::string_view body);
+
+struct SentSplit {
+  SlotId slot = 0;
+  std::optional<std::uint64_t> member;  // its number
+  std::string id;                       // or its id
+};
+// {"slot": 3, "member": 17}, or {"slot": 3, "id": "a"}. bad_request.
+Result<SentSplit> read_split(std::string_view body);
+
+struct SentVerdict {
+  SlotId slot = 0;
+  SlotId other = 0;
+  Judgement verdict = Judgement::unknown;
+};
+// {"slot": 3, "other": 1, "verdict": "different"}. bad_request.
+Result<SentVerdict> read_verdict(std::string_view body);
 
 }  // namespace dpcache::server
 

@@ -7,8 +7,6 @@
 
 namespace dpcache::server {
 
-namespace {
-
 // 0, which no slot has, for what is no id.
 SlotId id_of(const Call& call) {
   SlotId id = 0;
@@ -16,8 +14,6 @@ SlotId id_of(const Call& call) {
   const auto result = std::from_chars(call.rest.data(), end, id);
   return result.ec == std::errc() && result.ptr == end ? id : 0;
 }
-
-}  // namespace
 
 void list_slots(App& app, Call&& call) {
   static_cast<void>(app);

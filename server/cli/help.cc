@@ -96,6 +96,31 @@ const char* const kInspectExamples = R"(Examples:
   dpcache inspect --top 100 m.dpc
   dpcache inspect --json m.dpc | jq .stats.slots)";
 
+const char* const kExplainExamples = R"(Examples:
+  dpcache distinct --memory m.dpc --audit full app.log
+  dpcache explain m.dpc 3
+  dpcache explain --json m.dpc 3 | jq '.members[] | .text'
+
+The first line is the slot: 'slot', SLOT, COUNT, the threshold of now and an
+example. Then its members: 'opened' or 'merged', MEMBER, SIMILARITY, THRESHOLD,
+the guards that kept it from nearer slots, its id and text. Then what it must
+not be merged with ('apart') and may be one with ('review').)";
+
+const char* const kUndoExamples = R"(Examples:
+  dpcache undo m.dpc 3 17
+  dpcache undo m.dpc 3 app.log:1204
+
+MEMBER is an id or a number, as explain prints them. The member opens a slot of
+its own, and the two are never merged again.)";
+
+const char* const kReviewsExamples = R"(Examples:
+  dpcache distinct --memory m.dpc --tau 0.2 --tau-merge 0.1 app.log
+  dpcache reviews m.dpc
+  dpcache reviews --same 8,3 --different 9,3 m.dpc
+
+A pair prints as SLOT, OTHER, SIMILARITY and an example of each. What is left
+after the answers is listed.)";
+
 const char* const kVerifyExamples = R"(Examples:
   dpcache verify m.dpc && cp m.dpc backup/
   dpcache verify backup/*.dpc

@@ -15,6 +15,9 @@ extern const char* const kDistinctExamples;
 extern const char* const kQueryExamples;
 extern const char* const kTrainExamples;
 extern const char* const kInspectExamples;
+extern const char* const kExplainExamples;
+extern const char* const kUndoExamples;
+extern const char* const kReviewsExamples;
 extern const char* const kVerifyExamples;
 extern const char* const kServeExamples;
 

@@ -10,6 +10,7 @@
 
 #include "cli/example_json.h"
 #include "dpcache/config.h"
+#include "dpcache/event.h"
 #include "dpcache/templates.h"
 #include "serve/serve.h"
 
@@ -50,6 +51,9 @@ struct CacheOptions {
   std::optional<float> eta;
   std::optional<Shrink> shrink;
   std::optional<std::int64_t> ttl_ms;
+  std::optional<float> tau_merge;
+  std::optional<GuardSet> guards;
+  std::optional<Audit> audit;
 };
 
 struct DistinctOptions {
@@ -112,6 +116,32 @@ struct InspectOptions {
   Format format = Format::text;
 };
 
+struct ExplainOptions {
+  std::string memory;
+  SlotId slot = 0;
+  Format format = Format::text;
+};
+
+struct UndoOptions {
+  std::string memory;
+  SlotId slot = 0;
+  std::string member;  // its id, or its number
+  Format format = Format::text;
+  std::optional<std::int64_t> time;
+};
+
+struct ReviewsOptions {
+  struct Given {
+    Judgement verdict = Judgement::unknown;
+    SlotId slot = 0;
+    SlotId other = 0;
+  };
+  std::string memory;
+  std::vector<Given> answers;
+  Format format = Format::text;
+  std::optional<std::int64_t> time;
+};
+
 struct VerifyOptions {
   std::vector<std::string> memories;
 };
@@ -121,8 +151,9 @@ struct Print {
   std::string text;
 };
 
-using Command = std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, InspectOptions,
-                             VerifyOptions, server::ServeOptions, Print>;
+using Command =
+    std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, InspectOptions, VerifyOptions,
+                 ExplainOptions, UndoOptions, ReviewsOptions, server::ServeOptions, Print>;
 
 // Throws Failure(usage) with one line that says what is wrong and where help is.
 Command parse_command_line(int argc, const char* const* argv);

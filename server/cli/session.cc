@@ -34,6 +34,9 @@ Config with_options(Config config, const CacheOptions& options) {
   set(config.eta, options.eta);
   set(config.shrink, options.shrink);
   set(config.ttl_ms, options.ttl_ms);
+  set(config.tau_merge, options.tau_merge);
+  set(config.guards, options.guards);
+  set(config.audit, options.audit);
   return config;
 }
 
@@ -43,6 +46,7 @@ std::string option_of(const Status& status) {
   auto name = status.pointer.substr(1, status.pointer.find('/', 1) - 1);
   std::replace(name.begin(), name.end(), '_', '-');
   if (name == "ttl-ms") name = "ttl";
+  if (name == "guards") name = "guard";
   return "--" + name + ": ";
 }
 

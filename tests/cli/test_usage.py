@@ -9,7 +9,8 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "train", "inspect", "verify", "serve")
+COMMANDS = ("distinct", "query", "train", "inspect", "explain", "undo", "reviews", "verify",
+            "serve")
 
 
 class Usage(CommandLineTest):
@@ -83,6 +84,15 @@ class Usage(CommandLineTest):
                 (b"--rate needs --start", "train", "--pairs", "p", "--rate", "0.1"),
                 (b"--rate: ", "train", "--pairs", "p", "--start", "10,0.4", "--rate", "2"),
                 (b"--memory: a value is missing", "distinct", "--memory", ""),
+                (b"explain needs a memory FILE and a SLOT", "explain", "m"),
+                (b"SLOT: 'x' is not a whole number", "explain", "m", "x"),
+                (b"undo needs a memory FILE, a SLOT and a MEMBER", "undo", "m", "1"),
+                (b"reviews needs one memory FILE", "reviews"),
+                (b"--same: '' is not a whole number", "reviews", "--same", "1", "m"),
+                (b"--tau-merge: ", "distinct", "--tau", "0.1", "--tau-merge", "0.2"),
+                (b"--guard: ", "distinct", "--guard", "numbers"),
+                (b"--audit: 'some' is none of none|ids|full", "distinct", "--audit", "some"),
+                (b"--audit does not go with --templates", "distinct", "--templates", "--audit", "ids"),
                 (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
             with self.subTest(arguments=arguments):
                 self.fails(2, *arguments, says=says)

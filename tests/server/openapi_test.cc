@@ -639,6 +639,31 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
       EXPECT_NE(events.body.find("\"folded\":[{"), std::string::npos) << events.body;
     }
   }
+  ask("lookup", "c0", schemas["Lookups"]["examples"][0].dump());
+  ask("lookup", "c1", schemas["Lookups"]["examples"][1].dump());
+  ask("listMembers", "c0");
+  ask("listPairs", "c0");
+  ask("split", "c0", schemas["Split"]["examples"][0].dump());
+  ask("judgePair", "c0", schemas["PairVerdict"]["examples"][0].dump());
+  ask("judgePair", "c0", R"({"slot": 1, "other": 3, "verdict": "same"})");
+  ask("listMembers", "c0");
+  // A pair that waits for its review.
+  ask("putCache", "doubts", R"({"dimension": 2, "tau": 0.5, "tau_merge": 0.1, "audit": "ids"})");
+  ask("observe", "doubts", R"({"items": [{"key": [1, 0]}, {"key": [1, 1]}, {"key": [0, 1]}]})");
+  EXPECT_NE(ask("listPairs", "doubts").body.find("similarity"), std::string::npos);
+  ask("getCache", "doubts");
+  ask("lookup", "doubts", R"({"queries": [{"key": [2, 1]}, {"key": [-1, 0]}]})");
+  ask("judgePair", "doubts", R"({"slot": 2, "other": 1, "verdict": "unknown"})");
+  ask("judgePair", "doubts", R"({"slot": 3, "other": 2, "verdict": "same"})");
+  ask("putCache", "one", R"({"dimension": 2, "audit": "full"})");
+  ask("observe", "one", R"({"items": [{"key": [1, 0]}, {"key": [1, 0]}]})");
+  ask("split", "one", R"({"slot": 1, "member": 2})");
+  ask("listEvents", "doubts");
+  for (const char* kind : {"split", "must_not_merge", "must_merge"}) {
+    EXPECT_NE(ask("listEvents", "c0").body.find("\"kind\":\"" + std::string(kind) + "\""),
+              std::string::npos)
+        << kind << " did not happen";
+  }
   ask("deleteSlot", "c0");
   ask("listEvents", "c0");
   ask("listEvents", "c0", "", {{"accept", "text/event-stream"}});
