@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "digits.h"
 #include "dpcache/cache.h"
@@ -15,6 +17,11 @@
 #include "snapshot_reader.h"
 #include "state.h"
 #include "validate.h"
+
+#if DPCACHE_NIBBLES
+#include <system_error>
+#include <thread>
+#endif
 
 namespace dpcache {
 
@@ -78,7 +85,51 @@ Status check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_s
   return {};
 }
 
-Result<File> open_file(std::span<const std::byte> bytes) {
+constexpr const char* kDamaged = "its checksum does not match: it is damaged";
+
+// Compares a file's bytes with the checksum that it states. Of a large file in a thread of its own,
+// while the slots are restored: either reads the whole file once, and waits for the disk or for new
+// memory.
+class Checksum {
+ public:
+  Checksum() = default;
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+  ~Checksum() { matches(); }
+
+  // `at`: where its digits stand, which do not count. `bytes` must stay until the end.
+  void begin(std::span<const std::byte> bytes, std::size_t at, std::uint64_t stated) {
+    const auto compare = [this, bytes, at, stated] {
+      matches_ = hash64_with_blank(bytes, at, snapshot::kChecksumDigits) == stated;
+    };
+#if DPCACHE_NIBBLES  // WebAssembly has no threads
+    constexpr std::size_t kLarge = std::size_t{64} << 20U;
+    if (bytes.size() >= kLarge) {
+      try {
+        thread_ = std::thread(compare);
+        return;
+      } catch (const std::system_error&) {  // no thread is to be had
+      }
+    }
+#endif
+    compare();
+  }
+  // Waits for it. True also if there was nothing to compare.
+  bool matches() {
+#if DPCACHE_NIBBLES
+    if (thread_.joinable()) thread_.join();
+#endif
+    return matches_;
+  }
+
+ private:
+  bool matches_ = true;
+#if DPCACHE_NIBBLES
+  std::thread thread_;
+#endif
+};
+
+Result<File> open_file(std::span<const std::byte> bytes, Checksum& checksum) {
   using namespace snapshot;
   if (bytes.size() < kLengthBytes) return bad("it is cut");
   std::uint64_t length = 0;
@@ -93,9 +144,8 @@ Result<File> open_file(std::span<const std::byte> bytes) {
   const std::size_t digits = mark + kChecksumMark.size();
   if (digits + kChecksumDigits > json.size()) return bad("its checksum is cut");
   const std::optional<std::uint64_t> stated = from_hex(json.substr(digits, kChecksumDigits));
-  if (!stated || *stated != hash64_with_blank(bytes, kLengthBytes + digits, kChecksumDigits)) {
-    return bad("its checksum does not match: it is damaged");
-  }
+  if (!stated) return bad(kDamaged);
+  checksum.begin(bytes, kLengthBytes + digits, *stated);
 
   std::optional<SafetensorsHeader> header = header_from_json(json);
   if (!header) return bad("its header is not that of a safetensors file");
@@ -244,12 +294,9 @@ bool add_up(const Counters& counters, std::size_t slots) {
          counters.seq >= least_events && counters.seq <= kMaxId;
 }
 
-}  // namespace
-
-Result<Cache> Cache::load(std::span<const std::byte> bytes) {
-  Result<File> file = open_file(bytes);
-  if (!file) return file.status;
-  std::map<std::string, std::string>& metadata = file->header.metadata;
+// Trusts nothing: what it is given may be damaged.
+Result<std::unique_ptr<CacheState>> restore(File& file) {
+  std::map<std::string, std::string>& metadata = file.header.metadata;
 
   Result<Config> config = config_from_json(metadata[snapshot::kConfig]);
   if (!config) return bad("its config is damaged: " + config.status.detail);
@@ -257,12 +304,11 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   const std::optional<std::uint64_t> state_hash = from_hex(metadata[snapshot::kStateHash]);
   if (!counters || !state_hash) return bad("its counters are damaged");
 
-  Cache cache;
-  cache.state_ = std::make_unique<CacheState>(*config);
-  CacheState& state = *cache.state_;
+  auto restored = std::make_unique<CacheState>(*config);
+  CacheState& state = *restored;
   state.counters = *counters;
   state.counters.state_hash = *state_hash;
-  TensorReader reader(*file);
+  TensorReader reader(file);
   if (Status status = read_budget(reader, state); !status) return status;
   if (Status status = read_slots(reader, state); !status) return status;
   if (Status status = read_exact_keys(reader, state); !status) return status;
@@ -277,6 +323,24 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   // More would take longer than the load: prepare() does the rest, or the items that follow.
   constexpr std::size_t kAtOnce = 16'384;
   state.slots.prepare(kAtOnce);
+  return restored;
+}
+
+}  // namespace
+
+Result<Cache> Cache::load(std::span<const std::byte> bytes) {
+  Checksum checksum;
+  Result<Cache> cache = [&]() -> Result<Cache> {
+    Result<File> file = open_file(bytes, checksum);
+    if (!file) return file.status;
+    auto state = restore(*file);
+    if (!state) return state.status;
+    Cache restored;
+    restored.state_ = std::move(*state);
+    return restored;
+  }();
+  // Of what is wrong with a damaged file, that it is damaged tells the most.
+  if (!checksum.matches()) return bad(kDamaged);
   return cache;
 }
 
