@@ -30,6 +30,9 @@ inline constexpr const char* kChecksum = "dpcache.checksum";
 // this stands once.
 inline constexpr std::string_view kChecksumMark = "\"dpcache.checksum\":\"";
 
+// From how many bytes on a file is checked in a thread of its own. Only tests change it.
+inline std::size_t checked_apart_from = std::size_t{64} << 20U;
+
 }  // namespace dpcache::snapshot
 
 #endif  // DPCACHE_SRC_SNAPSHOT_H_

@@ -1,5 +1,5 @@
-// Reading a memory file. Nothing in it is trusted: first the checksum, then every name, type, shape
-// and offset, then every number, and only then a slot is made.
+// Reading a memory file. Nothing in it is trusted: not the checksum alone, but every name, type,
+// shape and offset, and then every number, before a slot is made of it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -103,8 +103,7 @@ class Checksum {
       matches_ = hash64_with_blank(bytes, at, snapshot::kChecksumDigits) == stated;
     };
 #if DPCACHE_NIBBLES  // WebAssembly has no threads
-    constexpr std::size_t kLarge = std::size_t{64} << 20U;
-    if (bytes.size() >= kLarge) {
+    if (bytes.size() >= snapshot::checked_apart_from) {
       try {
         thread_ = std::thread(compare);
         return;
