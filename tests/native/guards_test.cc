@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "guard_vectors.h"
 #include "native/support.h"
 #include "text/guard_table.h"
 
@@ -451,6 +453,13 @@ TEST(GuardFactsKept, CellsGiveTheFactsBack) {
     EXPECT_EQ(*back, facts);
   }
   EXPECT_TRUE(GuardFacts::from_cells({})->empty());
+}
+
+TEST(GuardFactsKept, AreThoseOfTheVectors) {
+  std::ifstream file(DPCACHE_TEST_DATA "/guards/pairs.json");
+  const vectors::Json there = vectors::Json::parse(file);
+  ASSERT_GT(there["pairs"].size(), 10U);
+  EXPECT_EQ(vectors::guard_vectors(), there);
 }
 
 TEST(GuardFactsKept, DamagedCellsAreRefusedOrHarmless) {
