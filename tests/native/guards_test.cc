@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "guard_vectors.h"
 #include "native/support.h"
 #include "text/guard_table.h"
 
@@ -70,6 +72,8 @@ TEST(GuardNumber, AnotherNumberIsAnotherThing) {
                                   {"5G network", "4G network"},
                                   {"vitamin B12", "vitamin B6"},
                                   {"COVID-19 in 2020", "COVID-19 in 2021"},
+                                  {"after World War I ended", "after World War II ended"},
+                                  {"who was Henry VIII", "who was Henry VII"},
                               });
 }
 
@@ -89,6 +93,7 @@ TEST(GuardNumber, OneNumberHasManyForms) {
       {"charged twice", "charged two times"},
       {"a dozen eggs", "12 eggs"},
       {"one of these", "some of these"},
+      {"after World War II ended", "after World War 2 ended"},
   });
 }
 
@@ -125,6 +130,7 @@ TEST(GuardNumber, DatesAndTimesOfDay) {
       {"at 15:00", "at 3 pm"},
       {"at 7 am", "at 7 in the morning"},
       {"at 7:30 p.m.", "at 19:30"},
+      {"wake me at six thirty", "wake me at 6:30"},
       {"open on Sundays", "open on Sunday"},
       {"I may go", "May I go"},
   });
@@ -134,6 +140,8 @@ TEST(GuardNumber, DatesAndTimesOfDay) {
                                   {"on 31/03/2024", "on 30/03/2024"},
                                   {"at 3:15 pm", "at 3:45 pm"},
                                   {"at 15:00", "at 5 pm"},
+                                  {"at 15:15", "at 3:15 am"},
+                                  {"at 3:15 pm", "at 3:15 am"},
                                   {"remind me on Tuesday", "remind me on Thursday"},
                                   {"closed in March", "closed in April"},
                               });
@@ -275,6 +283,7 @@ TEST(GuardReplaced, OneThingInThePlaceOfAnother) {
       {"who wrote it", "who is the author of it"},
       {"buy a ticket", "purchase a ticket"},
       {"is it cheap", "is it inexpensive"},
+      {"which is the largest ocean", "which is the biggest ocean"},
       {"the shop sells the book", "the shop offers the book"},
   });
 }
@@ -451,6 +460,13 @@ TEST(GuardFactsKept, CellsGiveTheFactsBack) {
     EXPECT_EQ(*back, facts);
   }
   EXPECT_TRUE(GuardFacts::from_cells({})->empty());
+}
+
+TEST(GuardFactsKept, AreThoseOfTheVectors) {
+  std::ifstream file(DPCACHE_TEST_DATA "/guards/pairs.json");
+  const vectors::Json there = vectors::Json::parse(file);
+  ASSERT_GT(there["pairs"].size(), 10U);
+  EXPECT_EQ(vectors::guard_vectors(), there);
 }
 
 TEST(GuardFactsKept, DamagedCellsAreRefusedOrHarmless) {

@@ -26,7 +26,7 @@ function: actually basically simply exactly currently totally rather somewhat pr
 function: perhaps using use used usually generally etc kind sort possible able both each every all
 function: i you we they something anything someone anyone somebody anybody thing things stuff
 function: think believe guess suppose seem seems
-function: absolutely indeed certainly particularly especially mainly mostly highly fully s x quick
+function: absolutely indeed certainly particularly especially mainly mostly highly fully s x
 subject: i you we they he she to can could will would shall should may might must please do does did
 subject: let lets not never who always cannot gonna wanna
 symmetric: and or nor & plus versus vs between both
@@ -84,7 +84,7 @@ opposite: start run boot | shut_down shutdown kill
 opposite: open start launch | close quit
 opposite: beginning start first initial opening | end last final ending closing
 opposite: first earliest | last latest
-opposite: increase raise grow expand rise rises rose risen climb gain boost escalate turn_up go_up | decrease reduce lower shrink decline drop fall falls fell fallen lessen diminish turn_down go_down
+opposite: increase raise grow expand rise rises rose risen climb gain boost escalate enlarge turn_up go_up | decrease reduce lower shrink decline drop fall falls fell fallen lessen diminish turn_down go_down
 opposite: increase raise boost heighten strengthen | decrease reduce lower cut lessen weaken
 opposite: louder loud | quieter quiet soft silent
 opposite: more greater | less fewer
@@ -212,7 +212,7 @@ opposite: also too | only
 opposite: major | minor
 opposite: majority | minority
 opposite: senior | junior
-opposite: adult | child kid
+opposite: adult | child kid minor
 opposite: man men male boy husband gentleman | woman women female girl wife lady
 opposite: he him his himself | she her hers herself
 opposite: father dad | mother mom mum
@@ -335,7 +335,7 @@ opposite: trust | distrust suspect doubt
 opposite: believe | doubt disbelieve
 opposite: hope | despair fear
 opposite: repair fix mend | break damage
-opposite: work works worked working | broken break
+opposite: work works worked working | broken break down
 opposite: fix solve resolve | cause create
 opposite: cure heal treat | cause
 opposite: cause | effect result

@@ -30,7 +30,10 @@ class Combiner {
       if ((tokens_[i].flags & kNumber) != 0) dimension(i);
     }
     compact();
-    for (std::size_t i = 0; i < count_; ++i) calendar(i);
+    for (std::size_t i = 0; i < count_; ++i) {
+      calendar(i);
+      roman(i);
+    }
     cues();
     names();
     verbs();
@@ -164,24 +167,30 @@ class Combiner {
     if (token.unit != 0) return;
     // Ordinals and single words have no unit: one second is, the second is not.
     if (known(next, kUnit) && !is(next, kComma | kFirst) && (!is(i, kGuess) || known(i, kValue))) {
-      take_unit(token, next);
+      take_unit(i, next);
       token.end = tokens_[next].end;
       return;
     }
     if (i > 0 && known(i - 1, kUnit) && !is(i - 1, kTied | kNumber) &&
         (is(i, kGlued) || tokens_[i - 1].end - tokens_[i - 1].begin <= 3) &&
         tokens_[i - 1].entry->exponent == 0) {
-      take_unit(token, i - 1);
+      take_unit(i, i - 1);
       token.begin = tokens_[i - 1].begin;
     }
   }
 
-  void take_unit(GuardToken& token, std::size_t from) {
+  void take_unit(std::size_t i, std::size_t from) {
     GuardToken& unit = tokens_[from];
-    token.unit = unit.entry->unit;
-    if (token.unit != kUnitAm && token.unit != kUnitPm) {
-      token.exponent = static_cast<std::int16_t>(token.exponent + unit.entry->exponent);
+    if (unit.entry->unit == kUnitAm || unit.entry->unit == kUnitPm) {
+      // Of the hour, not of the minutes behind it.
+      while (i > 0 && is(i, kForm) && is(i - 1, kForm) &&
+             tokens_[i - 1].begin == tokens_[i].begin) {
+        --i;
+      }
+    } else {
+      tokens_[i].exponent = static_cast<std::int16_t>(tokens_[i].exponent + unit.entry->exponent);
     }
+    tokens_[i].unit = unit.entry->unit;
     unit.flags |= kTied;
     unit.id = joined(hash_of("unit"), std::uint64_t{unit.entry->unit} * 64 + 32 +
                                           static_cast<std::uint64_t>(unit.entry->exponent));
@@ -201,6 +210,30 @@ class Combiner {
       token.unit = kUnitMonth;
     }
     token.flags |= kNumber | kForm;
+  }
+
+  // World War II: capitals that are digits of Rome, behind a name.
+  void roman(std::size_t i) {
+    GuardToken& token = tokens_[i];
+    const std::size_t size = token.end - token.begin;
+    if (i == 0 || size > 5 || is(i, kFirst | kNumber) || !is(i, kCapital) ||
+        (size > 1 && !is(i, kUpper)) || !is(i - 1, kCapital) || known(i - 1, kFunction)) {
+      return;
+    }
+    std::uint32_t value = 0;
+    std::uint32_t before = 0;
+    for (std::size_t at = token.end; at > token.begin; --at) {
+      const char c = reading_.text[at - 1];
+      const std::uint32_t digit = c == 'I' ? 1 : c == 'V' ? 5 : c == 'X' ? 10 : 0;
+      if (digit == 0) return;
+      value = digit < before ? value - digit : value + digit;
+      before = std::max(before, digit);
+    }
+    // X and V are names too, and I is mostly nobody's number: I am, I was.
+    if (size == 1 && (reading_.text[token.begin] != 'I' || known(i + 1, kFunction))) return;
+    set_value(token, value);
+    token.flags |= kNumber;
+    token.entry = nullptr;
   }
 
   void cues() {

@@ -583,15 +583,18 @@ std::size_t GuardScanner::clock(std::size_t begin, std::size_t end) {
   const bool sure = hour > 12 || hour == 0;
   const std::uint16_t half = hour > 12 ? kUnitPm : kUnitAm;
   hour = hour > 12 ? hour - 12 : hour == 0 ? 12 : hour;
-  put_number(begin, i, 0, 0, kNoValue);
-  if (GuardToken* token = last()) {
-    if (minute == 0 && second == 0) {
-      set_value(*token, hour);
-    } else {
-      token->digits = mix64((hour * 60 + minute) * 60 + second);
+  const auto put_part = [this, begin, i](std::uint32_t value) {
+    put_number(begin, i, 0, 0, kNoValue);
+    if (GuardToken* token = last()) {
+      set_value(*token, value);
+      token->flags |= kForm;
     }
-    if (sure) token->unit = half;
-  }
+  };
+  put_part(hour);
+  if (GuardToken* token = last(); sure && token != nullptr) token->unit = half;
+  // Six thirty is two numbers, and so is 6:30.
+  if (minute + second > 0) put_part(minute);
+  if (second > 0) put_part(second);
   if (at(i) == 'Z' && i + 1 == end) ++i;
   return i;
 }

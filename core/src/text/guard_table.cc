@@ -102,7 +102,8 @@ GuardTable::Found GuardTable::find(std::string_view word) const noexcept {
   size = single(letters, size - cut);
   if (size > 3 && letters[size - 1] == 'e') --size;
   const Entry* entry = find_id(hash_of({letters, size}));
-  const bool compares = entry != nullptr && entry->pole_count > 0 && (entry->flags & ~kKnown) == 0;
+  const bool compares =
+      entry != nullptr && entry->pole_count > 0 && (entry->flags & ~(kKnown | kStarts)) == 0;
   return {id, compares ? entry : nullptr};
 }
 
