@@ -91,6 +91,20 @@ Below the outcome stands the curve: what each tau would do with the examples.
 Exit code 1 if there is no such gate or tau, with the reason; nothing is written
 then.)";
 
+const char* const kAdviseExamples = R"(Examples:
+  dpcache advise app.log
+  dpcache advise --pairs pairs.tsv titles.txt
+  dpcache advise --labels intents.txt questions.txt
+  dpcache advise --tau 0.12 --json vectors.npy | jq .tau
+  dpcache advise --pairs rows.tsv --encoder my-model-3 vectors.npy
+  dpcache advise --out tau.json titles.txt && dpcache distinct --gate tau.json titles.txt
+
+Pairs are a table with tabs whose first line names its columns: label, text_a
+and text_b, or label, row_a and row_b for .npy; label is 1 for the same, 0 for
+different. Labels are a line for each item. Without either, a valley among the
+novelties is all the evidence there is. Exit code 1 if there is no tau to
+suggest, with the reason.)";
+
 const char* const kInspectExamples = R"(Examples:
   dpcache inspect m.dpc
   dpcache inspect --top 100 m.dpc

@@ -14,6 +14,7 @@ extern const char* const kMainExamples;
 extern const char* const kDistinctExamples;
 extern const char* const kQueryExamples;
 extern const char* const kTrainExamples;
+extern const char* const kAdviseExamples;
 extern const char* const kInspectExamples;
 extern const char* const kVerifyExamples;
 extern const char* const kServeExamples;

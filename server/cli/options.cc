@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "cli/advise_options.h"
 #include "cli/distinct_options.h"
 #include "cli/failure.h"
 #include "cli/help.h"
@@ -89,6 +90,10 @@ class Parser {
     train_app_ = command("train", "Learns from labelled pairs what counts as the same.",
                          "dpcache train --pairs FILE [OPTION]...   (FILE -: standard input)",
                          kTrainExamples);
+    advise_app_ = command("advise", "Looks where in your data the same ends: advice on tau.",
+                          "dpcache advise [OPTION]... [FILE]...   (no FILE, or -: standard input)",
+                          kAdviseExamples);
+    add_advise_options(*advise_app_, advise_);
     inspect_app_ = command("inspect", "Shows what is in a memory file.",
                            "dpcache inspect [OPTION]... FILE", kInspectExamples);
     verify_app_ = command("verify", "Checks that memory files are whole.", "dpcache verify FILE...",
@@ -130,6 +135,12 @@ class Parser {
       }
       check_options(train_);
       return train_;
+    }
+    if (advise_app_->parsed()) {
+      advise_.files = positionals(*advise_app_, arguments);
+      if (advise_.files.empty()) advise_.files.emplace_back("-");
+      check_options(advise_);
+      return advise_;
     }
     if (inspect_app_->parsed()) {
       inspect_.memory = memory_argument(positionals(*inspect_app_, arguments), "inspect");
@@ -201,6 +212,7 @@ class Parser {
   CLI::App* distinct_app_ = nullptr;
   CLI::App* query_app_ = nullptr;
   CLI::App* train_app_ = nullptr;
+  CLI::App* advise_app_ = nullptr;
   CLI::App* inspect_app_ = nullptr;
   CLI::App* verify_app_ = nullptr;
   CLI::App* serve_app_ = nullptr;
@@ -208,6 +220,7 @@ class Parser {
   QueryCommandOptions query_;
   std::optional<std::string> query_memory_;
   TrainOptions train_;
+  AdviseOptions advise_;
   InspectOptions inspect_;
   VerifyOptions verify_;
   server::ServeOptions serve_;

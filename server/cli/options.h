@@ -106,6 +106,22 @@ struct TrainOptions {
   Noise noise = Noise::usual;
 };
 
+struct AdviseOptions {
+  std::vector<std::string> files;
+  std::optional<std::string> pairs;
+  std::optional<std::string> labels;
+  std::vector<float> taus;  // to try, beside the usual ones
+  std::optional<std::uint64_t> sample;
+  std::optional<double> max_false_merge;
+  std::optional<double> confidence;
+  std::optional<std::string> out;
+  std::optional<std::string> scale;    // of vectors
+  std::optional<std::string> made_by;  // names what made the vectors
+  EncoderOptions encoder;
+  Format format = Format::text;
+  Noise noise = Noise::usual;
+};
+
 struct InspectOptions {
   std::string memory;
   std::uint64_t top = 10;
@@ -121,8 +137,8 @@ struct Print {
   std::string text;
 };
 
-using Command = std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, InspectOptions,
-                             VerifyOptions, server::ServeOptions, Print>;
+using Command = std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, AdviseOptions,
+                             InspectOptions, VerifyOptions, server::ServeOptions, Print>;
 
 // Throws Failure(usage) with one line that says what is wrong and where help is.
 Command parse_command_line(int argc, const char* const* argv);

@@ -9,7 +9,7 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "train", "inspect", "verify", "serve")
+COMMANDS = ("distinct", "query", "train", "advise", "inspect", "verify", "serve")
 
 
 class Usage(CommandLineTest):
@@ -82,6 +82,14 @@ class Usage(CommandLineTest):
                  "--false-merge-cost", "2"),
                 (b"--rate needs --start", "train", "--pairs", "p", "--rate", "0.1"),
                 (b"--rate: ", "train", "--pairs", "p", "--start", "10,0.4", "--rate", "2"),
+                (b"--max-false-merge needs --pairs or --labels", "advise", "--max-false-merge", "0.1"),
+                (b"--confidence needs", "advise", "--confidence", "0.8"),
+                (b"--labels goes with one FILE", "advise", "--labels", "l", "a", "b"),
+                (b"--tau: 'x' is not a number", "advise", "--tau", "x"),
+                (b"--tau: taus must be numbers from 0 to 2", "advise", "--tau", "3"),
+                (b"--sample: ", "advise", "--sample", "1"),
+                (b"--confidence: ", "advise", "--pairs", "p", "--confidence", "1"),
+                (b"are for vectors", "advise", "--scale", "2"),
                 (b"--memory: a value is missing", "distinct", "--memory", ""),
                 (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
             with self.subTest(arguments=arguments):
