@@ -18,6 +18,8 @@ Ending run_templates(const DistinctOptions& options);  // distinct --templates
 Ending run_query(const QueryCommandOptions& options);
 Ending run_train(const TrainOptions& options);
 Ending run_advise(const AdviseOptions& options);
+Ending run_import(const ImportOptions& options);
+Ending run_export(const ExportOptions& options);
 Ending run_inspect(const InspectOptions& options);
 Ending run_verify(const VerifyOptions& options);
 Ending run_serve(const server::ServeOptions& options);

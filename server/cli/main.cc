@@ -30,6 +30,8 @@ struct Runner {
   Ending operator()(const QueryCommandOptions& options) const { return run_query(options); }
   Ending operator()(const TrainOptions& options) const { return run_train(options); }
   Ending operator()(const AdviseOptions& options) const { return run_advise(options); }
+  Ending operator()(const ImportOptions& options) const { return run_import(options); }
+  Ending operator()(const ExportOptions& options) const { return run_export(options); }
   Ending operator()(const InspectOptions& options) const { return run_inspect(options); }
   Ending operator()(const VerifyOptions& options) const { return run_verify(options); }
   Ending operator()(const server::ServeOptions& options) const { return run_serve(options); }

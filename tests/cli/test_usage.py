@@ -9,7 +9,7 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "train", "advise", "inspect", "verify", "serve")
+COMMANDS = ("distinct", "query", "train", "advise", "import", "export", "inspect", "verify", "serve")
 
 
 class Usage(CommandLineTest):
@@ -90,6 +90,16 @@ class Usage(CommandLineTest):
                 (b"--sample: ", "advise", "--sample", "1"),
                 (b"--confidence: ", "advise", "--pairs", "p", "--confidence", "1"),
                 (b"are for vectors", "advise", "--scale", "2"),
+                (b"import needs --memory FILE", "import", "i.jsonl"),
+                (b"import needs one FILE to read", "import", "--memory", "m"),
+                (b"import needs one FILE to read", "import", "--memory", "m", "a", "b"),
+                (b"--tau and --gate", "import", "--memory", "m", "--tau", "1", "--gate", "1,1", "a"),
+                (b"--apart asks no tau or gate", "import", "--memory", "m", "--tau", "1", "--apart", "a"),
+                (b"--save-every is for files", "import", "--memory", "m", "--save-every", "1s", "-"),
+                (b"--save-every: '5' is not a duration", "import", "--memory", "m", "--save-every", "5", "a"),
+                (b"export needs one memory FILE", "export"),
+                (b"are for JSON", "export", "--npy", "k", "--base64", "m"),
+                (b"--npy and --out are one file", "export", "--npy", "k", "--out", "k", "m"),
                 (b"--memory: a value is missing", "distinct", "--memory", ""),
                 (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
             with self.subTest(arguments=arguments):
