@@ -10,7 +10,7 @@ std::vector<Route> routes() {
       {"PUT", "/v1/caches/{name}", Role::admin, Body::json, false, put_cache},
       {"GET", "/v1/caches/{name}", Role::read, Body::none, true, get_cache},
       {"DELETE", "/v1/caches/{name}", Role::admin, Body::none, true, delete_cache},
-      {"POST", "/v1/caches/{name}/observe", Role::write, Body::vectors, true, observe},
+      {"POST", "/v1/caches/{name}/observe", Role::write, Body::items, true, observe},
       {"POST", "/v1/caches/{name}/read", Role::read, Body::vectors, true, read},
       {"POST", "/v1/caches/{name}/score", Role::read, Body::vectors, true, score},
       {"POST", "/v1/caches/{name}/consolidate", Role::write, Body::json, true, consolidate},

@@ -97,7 +97,7 @@ const char* const kAdviseExamples = R"(Examples:
   dpcache advise --labels intents.txt questions.txt
   dpcache advise --tau 0.12 --json vectors.npy | jq .tau
   dpcache advise --pairs rows.tsv --encoder my-model-3 vectors.npy
-  dpcache advise --out tau.json titles.txt && dpcache distinct --gate tau.json titles.txt
+  dpcache advise --out tau.json app.log && dpcache distinct --gate tau.json app.log
 
 Pairs are a table with tabs whose first line names its columns: label, text_a
 and text_b, or label, row_a and row_b for .npy; label is 1 for the same, 0 for
@@ -108,7 +108,7 @@ suggest, with the reason.)";
 const char* const kImportExamples = R"(Examples:
   dpcache import --memory m.dpc items.jsonl
   dpcache import --memory m.dpc --skip-bad items.jsonl.gz
-  dpcache import --memory v.dpc --text titles.txt --encoder my-model-3 titles.npy
+  dpcache import --memory v.dpc --text titles.txt --encoder e5 titles.npy
   dpcache import --memory v.dpc --tensor embeddings model.safetensors
   dpcache import --memory both.dpc --apart other.dpc
   ssh host dpcache export m.dpc | dpcache import --memory copy.dpc -

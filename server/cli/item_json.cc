@@ -133,16 +133,25 @@ std::string too_long() {
   return ": has more than " + std::to_string(kMaxDimension) + " components";
 }
 
-// What is wrong, or nothing.
+// What is wrong, or nothing; so do those below.
+std::string read_text(std::string_view from, std::string& out, const std::string& field) {
+  const auto parsed = json::parse(from, nullptr, false);
+  if (!parsed.is_string()) return field + ": must be a string";
+  out = parsed.get_ref<const std::string&>();
+  return {};
+}
+
 std::string read_floats(std::string_view from, std::vector<float>& out, const std::string& field) {
   out.clear();
   Walker walk(from);
   if (from[0] == '"') {
-    const auto inside = from.substr(1, from.size() - 2);
-    if (inside.size() > 6 * std::size_t{kMaxDimension}) return field + too_long();
-    if (from.size() < 2 || !server::append_base64(inside, out)) {
+    // An escaped slash is a slash.
+    if (from.size() > 12 * std::size_t{kMaxDimension}) return field + too_long();
+    std::string text;
+    if (auto fault = read_text(from, text, field); !fault.empty()) return fault;
+    if (!server::append_base64(text, out))
       return field + ": is not base64 of little-endian float32";
-    }
+    if (out.size() > kMaxDimension) return field + too_long();
     return {};
   }
   if (!walk.take('[')) return field + ": must be an array of numbers, or base64";
@@ -154,13 +163,6 @@ std::string read_floats(std::string_view from, std::vector<float>& out, const st
     out.push_back(*number);
   } while (walk.take(','));
   if (!walk.take(']') || !walk.at_end()) return field + ": is an array that does not end";
-  return {};
-}
-
-std::string read_text(std::string_view from, std::string& out, const std::string& field) {
-  const auto parsed = json::parse(from, nullptr, false);
-  if (!parsed.is_string()) return field + ": must be a string";
-  out = parsed.get_ref<const std::string&>();
   return {};
 }
 
@@ -329,7 +331,8 @@ class RowReader {
       case kEncoder:
         return read_text(from, row_.encoder, name);
       case kPassedOver:
-        return json::accept(from) ? "" : name + ": is not JSON";
+        // A usage can be beyond the largest double, which the server spells 1e999.
+        return is_number(from) || json::accept(from) ? "" : name + ": is not JSON";
       case kUnknown:
         break;
     }
@@ -414,7 +417,7 @@ void write_row(const Slot& slot, std::string_view encoder, Floats keys, std::str
     }
     out += ']';
   }
-  out.append(",\"usage\":").append(json(slot.usage).dump());
+  out.append(",\"usage\":").append(std::isfinite(slot.usage) ? json(slot.usage).dump() : "1e999");
   out.append(",\"count\":").append(std::to_string(slot.count));
   out.append(",\"first_time\":").append(std::to_string(slot.first_time));
   out.append(",\"last_time\":").append(std::to_string(slot.last_time));

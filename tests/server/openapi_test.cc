@@ -371,10 +371,12 @@ TEST_F(OpenApi, KnowsTheRoutesOfTheServer) {
       }
     }
     std::set<std::string> wanted;
-    if (route.body == Body::json || route.body == Body::vectors) wanted.insert("application/json");
-    if (route.body == Body::vectors || route.body == Body::memory_file) {
+    const bool takes_vectors = route.body == Body::vectors || route.body == Body::items;
+    if (route.body == Body::json || takes_vectors) wanted.insert("application/json");
+    if (takes_vectors || route.body == Body::memory_file) {
       wanted.insert("application/octet-stream");
     }
+    if (route.body == Body::items) wanted.insert("application/x-ndjson");
     EXPECT_EQ(types, wanted);
     constexpr const char* kRoles[] = {"", "read", "write", "admin"};
     const json role = {{{"bearer", {kRoles[static_cast<int>(route.role)]}}}, json::object()};
