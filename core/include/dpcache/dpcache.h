@@ -7,6 +7,7 @@
 #include "dpcache/config.h"     // IWYU pragma: export
 #include "dpcache/error.h"      // IWYU pragma: export
 #include "dpcache/event.h"      // IWYU pragma: export
+#include "dpcache/guards.h"     // IWYU pragma: export
 #include "dpcache/templates.h"  // IWYU pragma: export
 #include "dpcache/text.h"       // IWYU pragma: export
 #include "dpcache/train.h"      // IWYU pragma: export
