@@ -22,6 +22,8 @@ void get_slot(App& app, Call&& call);
 void delete_slot(App& app, Call&& call);
 // handlers_events.cc
 void list_events(App& app, Call&& call);
+// handlers_advice.cc
+void advise(App& app, Call&& call);
 // handlers_snapshot.cc
 void get_snapshot(App& app, Call&& call);
 void put_snapshot(App& app, Call&& call);

@@ -14,6 +14,7 @@ std::vector<Route> routes() {
       {"POST", "/v1/caches/{name}/read", Role::read, Body::vectors, true, read},
       {"POST", "/v1/caches/{name}/score", Role::read, Body::vectors, true, score},
       {"POST", "/v1/caches/{name}/consolidate", Role::write, Body::json, true, consolidate},
+      {"POST", "/v1/caches/{name}/advise", Role::read, Body::json, true, advise},
       {"GET", "/v1/caches/{name}/slots", Role::read, Body::none, true, list_slots},
       {"GET", "/v1/caches/{name}/slots/{id}", Role::read, Body::none, true, get_slot},
       {"DELETE", "/v1/caches/{name}/slots/{id}", Role::write, Body::none, true, delete_slot},

@@ -190,12 +190,18 @@ class Advise {
       LineReader lines(sources_.open(at));
       for (std::string_view line; !stopping() && lines.next_or_last(line);) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        add(vectors.of(line), sources_.name(at));
+        add(vectors.of(line), sources_.name(at), facts_of(encoder, line));
         tick(lines.bytes());
       }
       bytes_ += lines.bytes();
     }
     if (options_.pairs && !stopping()) read_text_pairs(encoder);
+  }
+
+  // What may vary by a mask is no reason to keep two texts apart.
+  static GuardFacts facts_of(const Encoder& encoder, std::string_view text) {
+    const auto masked = encoder.mask(text);
+    return masked ? guard_facts(*masked) : GuardFacts();
   }
 
   void read_text_pairs(const Encoder& encoder) {
@@ -208,7 +214,9 @@ class Advise {
       std::copy(a.begin(), a.end(), one.begin());
       const auto novelty = novelty_between(one, vectors.of(table.field(2)));
       if (!novelty) table.fail(novelty.status.detail);
-      add_pair({*novelty, verdict}, table.field(1), table.field(2));
+      const auto guards =
+          guards_between(facts_of(encoder, table.field(1)), facts_of(encoder, table.field(2)));
+      add_pair({*novelty, verdict}, table.field(1), table.field(2), guards);
     }
   }
 
@@ -269,25 +277,27 @@ class Advise {
     }
   }
 
-  void add(std::span<const float> key, const std::string& file) {
+  void add(std::span<const float> key, const std::string& file, GuardFacts facts = {}) {
     const auto label = next_label();
     if (file != file_) {
       file_ = file;
       row_ = 0;
     }
     ++row_;
-    const auto status = advisor_->add(key, label);
+    const auto status = advisor_->add(key, label, std::move(facts));
     if (status) return;
     if (status.code == Error::full) throw Failure(Exit::resources, status.detail);
     throw Failure(Exit::input, file + ": row " + std::to_string(row_) + ": " + status.detail);
   }
 
-  void add_pair(const Judged& judged, std::string_view a, std::string_view b) {
-    if (const auto status = advisor_->add_pair(judged); !status) {
+  void add_pair(const Judged& judged, std::string_view a, std::string_view b,
+                GuardSet guards = {}) {
+    if (const auto status = advisor_->add_pair(judged, guards); !status) {
       throw Failure(Exit::resources, status.detail);
     }
     Opposite pair;
     pair.novelty = judged.novelty;
+    pair.guards = guards;
     if (judged.verdict == Verdict::different) {
       pair.a = a.substr(0, kKeptText);
       pair.b = b.substr(0, kKeptText);

@@ -15,6 +15,7 @@ struct Opposite {
   std::string a;
   std::string b;
   float novelty = 0.0F;
+  GuardSet guards;  // that would keep them apart
 };
 
 struct AdviceReport {

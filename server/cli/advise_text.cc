@@ -15,6 +15,7 @@ constexpr std::size_t kNames = 14;      // columns
 constexpr std::size_t kBar = 44;        // columns
 constexpr std::size_t kMostRows = 36;   // of the picture
 constexpr std::size_t kShownText = 60;  // columns of an opposite
+constexpr std::size_t kShownOpposites = 10;
 
 std::string fixed(double x, int digits) {
   std::array<char, 64> text{};
@@ -157,33 +158,44 @@ class Text {
   void table() {
     const bool labels = advice_.labelled > 0;
     const bool pairs = advice_.per_pair.has_value();
-    put(std::string("\n    TAU     SLOTS    MERGED  LARGEST SLOT") +
-        (labels ? "  WRONG MERGES          " : "") +
-        (pairs ? "  DIFFERENT MERGED  SAME APART" : "") + '\n');
+    const bool guards = advice_.with_facts > 0;
+    put(std::string("\n    TAU     SLOTS    MERGED") + (guards ? "   GUARDED" : "") +
+        "  LARGEST SLOT" + (labels ? "  WRONG MERGES          " : "") +
+        (pairs ? "  DIFFERENT MERGED" : "") + (pairs && guards ? "  GUARDED" : "") +
+        (pairs ? "  SAME APART" : "") + (pairs && guards ? "  GUARDED" : "") + '\n');
     for (const auto& tried : advice_.tried) {
       std::string text = advice_.tau && tried.tau == *advice_.tau ? "*" : " ";
       text += right(shortest(tried.tau), 6) + right(grouped(tried.slots), 10) +
-              right(grouped(tried.merged), 10) +
-              right(in_percent(share_of(tried.largest, advice_.sampled)), 14);
+              right(grouped(tried.merged), 10);
+      if (guards) text += right(grouped(tried.guarded), 10);
+      text += right(in_percent(share_of(tried.largest, advice_.sampled)), 14);
       if (labels) {
         text += right(grouped(tried.wrong), 8) + right("<= " + in_percent(tried.wrong_bound), 14) +
                 "  ";
       }
       if (pairs) {
-        text += right(grouped(tried.different_merged), 18) + right(grouped(tried.same_apart), 12);
+        text += right(grouped(tried.different_merged), 18);
+        if (guards) text += right(grouped(tried.different_guarded), 9);
+        text += right(grouped(tried.same_apart), 12);
+        if (guards) text += right(grouped(tried.same_guarded), 9);
       }
       text.erase(text.find_last_not_of(' ') + 1);
       put(text + '\n');
     }
+    if (guards)
+      put("GUARDED: merges that guards for text would stop (another number, name, not, ...)\n");
   }
 
   void opposites() {
     if (report_.opposites.empty()) return;
     put("\nKnown to be different, and merged at tau " +
         shortest(advice_.tau.value_or(kDefaultTau)) + ":\n");
-    for (const auto& pair : report_.opposites) {
+    const bool guards = advice_.with_facts > 0;
+    for (std::size_t i = 0; i < std::min(report_.opposites.size(), kShownOpposites); ++i) {
+      const auto& pair = report_.opposites[i];
       put(right(fixed(static_cast<double>(pair.novelty), 3), 7) + "  " +
           printable(pair.a, kShownText) + "\n         " + printable(pair.b, kShownText) + '\n');
+      if (guards) put("         guards: " + pair.guards.names() + '\n');
     }
   }
 

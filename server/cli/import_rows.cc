@@ -200,8 +200,12 @@ std::unique_ptr<ImportRows> open_rows(const ImportOptions& options) {
 }
 
 std::optional<std::string> fingerprint_of(const std::string& file) {
+  struct stat stat {};
+  if (file == "-" || ::stat(file.c_str(), &stat) != 0 || !S_ISREG(stat.st_mode)) {
+    return std::nullopt;  // opening a pipe twice would wait, or take what is another's
+  }
   Input input(file);
-  if (!input.is_file() || file == "-") return std::nullopt;
+  if (!input.size()) return std::nullopt;
   // FNV-1a, 64 bits.
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   const auto add = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001B3ULL; };

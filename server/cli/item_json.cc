@@ -136,7 +136,9 @@ std::string too_long() {
 // What is wrong, or nothing; so do those below.
 std::string read_text(std::string_view from, std::string& out, const std::string& field) {
   const auto parsed = json::parse(from, nullptr, false);
-  if (!parsed.is_string()) return field + ": must be a string";
+  if (!parsed.is_string()) {
+    return field + (from.starts_with('"') ? ": is not a string of UTF-8" : ": must be a string");
+  }
   out = parsed.get_ref<const std::string&>();
   return {};
 }

@@ -131,10 +131,22 @@ class Advise(CommandLineTest):
         self.assertEqual(advice["pairs"], {"same": 1, "different": 2})
         self.assertIn("needs at least 230 pairs", advice["reason"])
         self.assertEqual([pair["a"] for pair in advice["opposites"]], ["the light in the hall is on"])
+        self.assertEqual(advice["opposites"][0]["guards"], ["antonym"])
+        loose = self.tried(advice, 0.8)
+        self.assertEqual((loose["different_merged"], loose["different_guarded"]), (1, 1))
+        self.assertEqual((loose["same_apart"], loose["same_guarded"]), (0, 0))
         self.assertIn("merges 1 of 2 pairs that are known to be different", advice["warnings"][0])
         out = self.run_dpcache("advise", "--pairs", "p.tsv", "t.txt").out.decode()
-        self.assertIn("\n         the light in the hall is off\n", out)
+        self.assertIn("\n         the light in the hall is off\n         guards: antonym\n", out)
         self.assertIn("\nWarning: tau 0.4 merges 1 of 2 pairs", out)
+
+    def test_merges_that_guards_would_stop_are_counted_but_for_what_is_masked(self):
+        lines = [f"job {n % 9} on host {n % 7} has {'started' if n % 3 else 'not started'}\n" for n in range(300)]
+        self.write("t.txt", "".join(lines))
+        masked = self.tried(json.loads(self.run_dpcache("advise", "--json", "t.txt").out), 0.8)
+        self.assertEqual((masked["slots"], masked["merged"], masked["guarded"]), (1, 299, 200))
+        plain = self.tried(json.loads(self.run_dpcache("advise", "--json", "--mask", "none", "t.txt").out), 0.8)
+        self.assertGreater(plain["guarded"], 270)
 
     def test_pairs_of_vectors_are_numbers_of_rows(self):
         rows, things = vectors(60, 20, 0.3)

@@ -386,6 +386,35 @@ TEST(Advice, PairsBoundTheSuggestionAndOppositesAreNamed) {
   EXPECT_EQ(advice.warnings[0], "tau 0.4 merges 2 of 3 pairs that are known to be different");
 }
 
+TEST(Advice, CountsMergesThatGuardsWouldStop) {
+  auto advisor = std::move(*Advisor::create(of(2)));
+  const std::vector<float> one{1, 0};
+  const std::vector<float> other{0, 1};
+  const auto on = guard_facts("the valve is open");
+  const auto off = guard_facts("the valve is not open");
+  ASSERT_TRUE(advisor.add(one, {}, on));
+  ASSERT_TRUE(advisor.add(other, {}, off));
+  ASSERT_TRUE(advisor.add(one, {}, off));  // the same vector, and the opposite
+  ASSERT_TRUE(advisor.add(one, {}, on));
+  ASSERT_TRUE(advisor.add(one));  // no facts, no guard
+  GuardSet negation;
+  negation.add(Guard::negation);
+  ASSERT_TRUE(advisor.add_pair({0.1F, Verdict::different}, negation));
+  ASSERT_TRUE(advisor.add_pair({0.1F, Verdict::different}));
+  ASSERT_TRUE(advisor.add_pair({0.3F, Verdict::same}, negation));
+  const auto advice = advisor.advise()->value();
+  EXPECT_EQ(advice.with_facts, 4U);
+  const auto& strict = at(advice, 0.0F);
+  EXPECT_EQ(strict.merged, 3U);
+  EXPECT_EQ(strict.guarded, 1U);
+  EXPECT_EQ(strict.different_guarded, 0U);
+  const auto& loose = at(advice, 0.4F);
+  EXPECT_EQ(loose.different_merged, 2U);
+  EXPECT_EQ(loose.different_guarded, 1U);
+  EXPECT_EQ(loose.same_guarded, 1U);
+  EXPECT_EQ(at(advice, 0.2F).same_guarded, 0U);
+}
+
 TEST(Advice, WarnsOfASlotThatTakesMost) {
   Random random(31);
   Stream stream = mixture(64, 5, 200, 0.3, 31);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <future>
@@ -280,6 +281,46 @@ TEST_F(Api, RefusesWhatIsNoRequest) {
                  "bad_config", "/value-dimension");
   expect_problem(ask("PUT", "/v1/caches/d/snapshot", "no memory file"), 422, "bad_snapshot");
   EXPECT_EQ(stats()["seq"], 0);
+}
+
+TEST_F(Api, AdvisesFromTheSlotsAndChangesNothing) {
+  make("c", R"({"dimension": 2, "tau": 0})");
+  std::string items;
+  for (int i = 0; i < 300; ++i) {  // ten directions, thirty times each, a little apart
+    const double angle = i % 10 * 0.6 + i * 1e-5;
+    items += "{\"key\": [" + std::to_string(std::cos(angle)) + ", " +
+             std::to_string(std::sin(angle)) + "]}\n";
+  }
+  ASSERT_EQ(
+      ask("POST", "/v1/caches/c/observe", items, {{"content-type", "application/x-ndjson"}}).status,
+      200U);
+  const json before = stats();
+  Reply reply = ask("POST", "/v1/caches/c/advise", R"({"taus": [0.001, 0.01, 2]})");
+  ASSERT_EQ(reply.status, 200U) << reply.body;
+  json advice = reply.json();
+  EXPECT_EQ(advice["threshold"], 0.0);
+  EXPECT_EQ(advice["items"], before["slots"]);
+  ASSERT_GE(advice["tried"].size(), 3U);
+  for (const json& tried : advice["tried"]) {
+    if (tried["tau"] == 0.01) {
+      EXPECT_EQ(tried["slots"], 10U);
+    }
+    if (tried["tau"] == 2.0) {
+      EXPECT_EQ(tried["slots"], 1U);
+    }
+  }
+  advice = ask("POST", "/v1/caches/c/advise", R"({"sample": 5})").json();
+  EXPECT_EQ(advice["sampled"], 5U);
+  EXPECT_EQ(stats(), before);
+  make("none");
+  reply = ask("POST", "/v1/caches/none/advise");
+  EXPECT_EQ(reply.json()["reason"], "there are fewer than two items");
+  EXPECT_TRUE(reply.json()["tau"].is_null());
+  for (const char* body : {"[]", R"({"sample": 1})", R"({"sample": 20001})", R"({"taus": []})",
+                           R"({"taus": [3]})", R"({"taus": ["a"]})", R"({"x": 1})"}) {
+    EXPECT_EQ(ask("POST", "/v1/caches/c/advise", body).status, 400U) << body;
+  }
+  EXPECT_EQ(ask("POST", "/v1/caches/gone/advise").status, 404U);
 }
 
 TEST_F(Api, TakesItemsAndGivesSlotsAsLines) {

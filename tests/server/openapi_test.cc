@@ -621,6 +621,8 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
       ask("observe", name, json{{"items", {item}}}.dump());
     }
     ask("read", name, R"({"queries": [{"key": [1, 2], "time": 9}], "k": 0})");
+    ask("advise", name);
+    ask("advise", name, R"({"sample": 3, "taus": [0, 0.5]})");
     ask("consolidate", name, R"({"similarity": 0.9})");
     ask("observe", name, R"({"items": [{"key": [1, 0], "time": 3000000, "ttl_ms": 5}]})");
     json changed = config;

@@ -13,6 +13,7 @@
 
 #include "dpcache/config.h"
 #include "dpcache/error.h"
+#include "dpcache/guards.h"
 #include "dpcache/train.h"
 
 namespace dpcache {
@@ -80,8 +81,13 @@ struct TauTried {
   // ones, and the upper bound on their rate (Clopper-Pearson, this tau taken alone).
   std::uint64_t wrong = 0;
   double wrong_bound = 1.0;
-  std::uint64_t different_merged = 0;  // pairs known to be different, at most tau apart
-  std::uint64_t same_apart = 0;        // pairs known to be the same, farther apart
+  // Merges that the guards would have stopped, of items with facts: the item against the slot's
+  // first one. With the guards on, more slots would follow from each.
+  std::uint64_t guarded = 0;
+  std::uint64_t different_merged = 0;   // pairs known to be different, at most tau apart
+  std::uint64_t same_apart = 0;         // pairs known to be the same, farther apart
+  std::uint64_t different_guarded = 0;  // of those that would merge, and guards speak against
+  std::uint64_t same_guarded = 0;       // pairs known to be the same, at most tau apart, the like
 };
 
 // What a suggestion rests on, the best evidence first.
@@ -92,7 +98,8 @@ struct Advice {
   std::uint64_t sampled = 0;  // of them looked at
   std::uint64_t repeats = 0;  // of those with the very vector of one before them
   std::uint64_t labelled = 0;
-  std::uint64_t same = 0;  // pairs
+  std::uint64_t with_facts = 0;  // items that the guards know of
+  std::uint64_t same = 0;        // pairs
   std::uint64_t different = 0;
   // Of each item looked at, but for the first: the novelty to the nearest one before it.
   std::array<std::uint64_t, kNoveltyBins> histogram{};
@@ -127,11 +134,13 @@ class Advisor {
  public:
   static Result<Advisor> create(const AdvisorOptions& options);  // bad_config
 
-  // The next item of the stream, and what it is: equal labels are the same thing. bad_shape,
-  // not_finite, zero_norm; full: no memory.
-  Status add(std::span<const float> key, std::optional<std::uint64_t> label = {});
-  // Two things that need not be among the items (novelty_between). bad_request, not_finite.
-  Status add_pair(const Judged& pair);
+  // The next item of the stream, and what it is: equal labels are the same thing. `facts` of its
+  // text, if guards are to be asked. bad_shape, not_finite, zero_norm; full: no memory.
+  Status add(std::span<const float> key, std::optional<std::uint64_t> label = {},
+             GuardFacts facts = {});
+  // Two things that need not be among the items (novelty_between), and the guards that speak
+  // against merging them. bad_request, not_finite.
+  Status add_pair(const Judged& pair, GuardSet guards = {});
 
   std::uint64_t seen() const noexcept { return seen_; }
 
@@ -152,7 +161,9 @@ class Advisor {
   std::vector<float> keys_;             // (sample, dimension)
   std::vector<std::uint64_t> numbers_;  // when each came, from 0
   std::vector<std::optional<std::uint64_t>> labels_;
+  std::vector<GuardFacts> facts_;
   std::vector<Judged> pairs_;
+  std::vector<GuardSet> guards_;  // of the pairs
 };
 
 }  // namespace dpcache

@@ -66,22 +66,25 @@ std::span<const float> Advisor::key(std::size_t place) const {
   return std::span(keys_).subspan(place * options_.dimension, options_.dimension);
 }
 
-Status Advisor::add(std::span<const float> key, std::optional<std::uint64_t> label) {
+Status Advisor::add(std::span<const float> key, std::optional<std::uint64_t> label,
+                    GuardFacts facts) {
   const std::size_t d = options_.dimension;
   if (Status status = check_vector(key, d, "/key"); !status) return status;
   const std::uint64_t number = seen_;
   if (numbers_.size() < options_.sample) {
     if (numbers_.size() == numbers_.capacity()) {  // grows by half, and asks first
       const std::size_t rows = std::min(options_.sample, numbers_.size() / 2 * 3 + 256);
-      if (!room_for(rows * (d * sizeof(float) + 32))) {
+      if (!room_for(rows * (d * sizeof(float) + 64))) {
         return {Error::full, 0, "/key", "there is no memory for more items"};
       }
       keys_.reserve(rows * d);
       labels_.reserve(rows);
       numbers_.reserve(rows);
+      facts_.reserve(rows);
     }
     keys_.insert(keys_.end(), key.begin(), key.end());
     labels_.push_back(label);
+    facts_.push_back(std::move(facts));
     numbers_.push_back(number);
   } else {  // Vitter's algorithm R (1985): item n takes a place with a chance of sample / n
     const double drawn = RandomBits(random_).uniform() * static_cast<double>(number + 1);
@@ -90,6 +93,7 @@ Status Advisor::add(std::span<const float> key, std::optional<std::uint64_t> lab
       const auto at = static_cast<std::size_t>(place);
       std::copy(key.begin(), key.end(), keys_.begin() + static_cast<std::ptrdiff_t>(at * d));
       labels_[at] = label;
+      facts_[at] = std::move(facts);
       numbers_[at] = number;
     }
   }
@@ -97,12 +101,13 @@ Status Advisor::add(std::span<const float> key, std::optional<std::uint64_t> lab
   return {};
 }
 
-Status Advisor::add_pair(const Judged& pair) {
+Status Advisor::add_pair(const Judged& pair, GuardSet guards) {
   if (Status status = check_novelty(pair.novelty, pairs_.size()); !status) return status;
   if (pairs_.size() == pairs_.capacity() && !room_for(3 * pairs_.size() * sizeof pair)) {
     return {Error::full, pairs_.size(), "", "there is no memory for more pairs"};
   }
   pairs_.push_back(pair);
+  guards_.push_back(guards);
   return {};
 }
 
@@ -115,6 +120,7 @@ class Look {
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t a, std::size_t b) { return from_.numbers_[a] < from_.numbers_[b]; });
     for (const auto& label : from_.labels_) advice_.labelled += label ? 1 : 0;
+    for (const auto& facts : from_.facts_) advice_.with_facts += facts.empty() ? 0 : 1;
   }
 
   Result<std::optional<Advice>> advise() {
@@ -294,32 +300,43 @@ class Look {
       TauTried tried;
       tried.tau = tau;
       std::vector<std::uint64_t> counts;
-      std::vector<std::optional<std::uint64_t>> firsts;  // labels of the slots' first items
+      std::vector<std::size_t> firsts;  // places of the slots' first items
       const Status status = run(tau, [&](std::size_t place, const Decision& decision) {
         const auto& label = from_.labels_[place];
         if (decision.action == Action::allocate) {
           counts.push_back(1);
-          firsts.push_back(label);
+          firsts.push_back(place);
           return;
         }
         const auto slot = static_cast<std::size_t>(decision.slot - 1);  // ids go up from 1
         ++counts[slot];
         ++tried.merged;
-        if (label && firsts[slot] && *label != *firsts[slot]) ++tried.wrong;
+        const std::size_t first = firsts[slot];
+        if (label && from_.labels_[first] && *label != *from_.labels_[first]) ++tried.wrong;
+        if (!guards_between(from_.facts_[first], from_.facts_[place]).empty()) ++tried.guarded;
       });
       if (!status || stopped_) return status;
       tried.slots = counts.size();
       for (const std::uint64_t count : counts) tried.largest = std::max(tried.largest, count);
       tried.wrong_bound =
           clopper_pearson_upper(tried.wrong, advice_.labelled, from_.options_.confidence);
-      for (const auto& pair : from_.pairs_) {
-        const bool merges = pair.novelty <= tau;
-        if (pair.verdict == Verdict::different && merges) ++tried.different_merged;
-        if (pair.verdict == Verdict::same && !merges) ++tried.same_apart;
-      }
+      for (std::size_t i = 0; i < from_.pairs_.size(); ++i) count_pair(i, tried);
       advice_.tried.push_back(tried);
     }
     return {};
+  }
+
+  void count_pair(std::size_t number, TauTried& tried) const {
+    const Judged& pair = from_.pairs_[number];
+    const bool merges = pair.novelty <= tried.tau;
+    const std::uint64_t guarded = merges && !from_.guards_[number].empty() ? 1 : 0;
+    if (pair.verdict == Verdict::different) {
+      tried.different_merged += merges ? 1 : 0;
+      tried.different_guarded += guarded;
+    } else {
+      tried.same_apart += merges ? 0 : 1;
+      tried.same_guarded += guarded;
+    }
   }
 
   // What is wrong with the suggestion.
