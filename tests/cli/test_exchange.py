@@ -243,6 +243,22 @@ class Exchange(CommandLineTest):
         self.assertIn(b"counted, not named", result.err)
         self.assertIn(b"has 1,000 bad rows" if b"1,000" in result.err else b"has 1000 bad rows", result.err)
 
+    def test_what_is_not_utf8_is_named(self):
+        self.write("b.jsonl", b'{"key": [1], "exact_key": "\xff"}\n{"k\xe9y": [1]}\n')
+        result = self.run_dpcache("import", "--memory", "m", "b.jsonl")
+        self.assertEqual(result.code, 3)
+        self.assertIn(b"line 1: /exact_key: is not a string of UTF-8", result.err)
+        self.assertIn(b"line 2: has a field whose name is no string", result.err)
+
+    def test_a_pipe_with_a_name_is_read_once(self):
+        os.mkfifo(self.path("p"))
+        process = self.start("import", "--json", "--memory", "m", "p")
+        with open(self.path("p"), "w", encoding="ascii") as pipe:
+            pipe.write(lines([{"key": row} for row in rows(700)]))
+        result = self.finish(process)
+        self.assertEqual((result.code, result.err), (0, b""))
+        self.assertEqual(json.loads(result.out)["imported"], 700)
+
     def test_a_bad_row_of_vectors_has_a_number(self):
         self.write("v.npy", npy([[1, 0], [0, 0], [0, 1]]))
         result = self.run_dpcache("import", "--memory", "m", "v.npy")
