@@ -517,6 +517,16 @@ TEST(GuardLanguages, AnotherOneIsATableOfText) {
   EXPECT_TRUE(between("开灯", "关灯", *chinese).has(Guard::antonym));
 }
 
+TEST(GuardLanguages, LinesMayBeAppendedToEnglish) {
+  const auto more = GuardLanguage::parse(std::string(GuardLanguage::english_table()) +
+                                         "same: bill beak\nopposite: draft | publish\n");
+  ASSERT_TRUE(more) << more.status.detail;
+  EXPECT_EQ(between("the bill of a bird", "the beak of a bird").names(), "replaced");
+  EXPECT_EQ(between("the bill of a bird", "the beak of a bird", *more).names(), "none");
+  EXPECT_TRUE(between("draft the post", "publish the post", *more).has(Guard::antonym));
+  EXPECT_NE(more->id(), GuardLanguage::english().id());
+}
+
 TEST(GuardLanguages, WithoutATableNumbersAndNamesRemain) {
   const GuardLanguage none;
   EXPECT_EQ(between("abc 5", "abc 6", none).names(), "number");

@@ -400,7 +400,8 @@ class Comparison {
     }
   }
 
-  // Whether extra words of `other` that follow each other begin with the letters of the word.
+  // Whether extra words of `other` that follow each other begin with the letters of the word: USA,
+  // United States of America.
   static bool spelled_out(std::uint64_t word, const Side& other) {
     for (std::size_t i = other.begin; i < other.end; ++i) {
       std::uint64_t hash = 0xCBF29CE484222325ULL;
@@ -420,7 +421,7 @@ class Comparison {
   static std::size_t first_name(const Side& side, const Side& other) {
     std::size_t looked = 0;
     for (std::size_t i = side.begin; i < side.end; ++i) {
-      if (!side.marked(i, kExtra) || !side.is(i, kInName)) continue;
+      if (!side.marked(i, kExtra) || !side.is(i, kInName | kInWeak)) continue;
       // Few are looked at, so that the time stays linear.
       if (side.is(i, kInUpper) && looked++ < 4 && spelled_out(side.cells.words[i], other)) continue;
       return i;
@@ -432,7 +433,8 @@ class Comparison {
     const std::size_t x = first_name(a_, b_);
     const std::size_t y = first_name(b_, a_);
     if (x == kNoWord || y == kNoWord) return;
-    // USA and United States: the words of the one are the letters of the other.
+    // iPhone and Pixel; two code names are for identifier.
+    if (a_.is(x, kInWeak) && b_.is(y, kInWeak)) return;
     speak(Guard::entity, x, y);
   }
 

@@ -155,7 +155,8 @@ class Combiner {
     std::size_t next = i + 1;
     while (next < count_ && is(next, kDropped)) ++next;
     if (is(i, kDigits) && known(next, kScale) && !is(next, kComma | kFirst)) {
-      token.exponent = static_cast<std::int16_t>(token.exponent + tokens_[next].entry->value);
+      token.exponent =
+          static_cast<std::int16_t>(token.exponent + static_cast<int>(tokens_[next].entry->value));
       token.value = kNoValue;
       token.end = tokens_[next].end;
       tokens_[next++].flags |= kDropped;

@@ -236,7 +236,8 @@ class TableReader {
           power > 30) {
         return fault("needs a unit's name and a power of ten from -30 to 30");
       }
-      exponent_ = static_cast<std::int16_t>(below ? -static_cast<int>(power) : power);
+      exponent_ =
+          static_cast<std::int16_t>(below ? -static_cast<int>(power) : static_cast<int>(power));
       unit_ = unit_of(arguments[0]);
       if (unit_ == 0) return fault("is one unit too many");
     }
