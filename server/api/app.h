@@ -54,7 +54,8 @@ struct Call {
 };
 
 // What a route takes as its body.
-enum class Body : std::uint8_t { none, json, vectors, memory_file };
+// `items`: vectors, or JSON Lines.
+enum class Body : std::uint8_t { none, json, vectors, items, memory_file };
 
 struct Route {
   std::string_view method;

@@ -63,6 +63,8 @@ struct Sent {
 
 // {"items": [item, …]}
 Sent<SentItem> read_items_json(std::string& body);
+// An item a line; empty lines are passed over. A line that is no JSON is an error of its item.
+Sent<SentItem> read_items_lines(std::string& body);
 // {"queries": [query, …], "k": 10}
 Sent<SentQuery> read_queries_json(std::string& body);
 // {"queries": [lookup, …]}

@@ -247,6 +247,36 @@ Sent<SentLookup> read_lookups_json(std::string& body) {
   return read_batch<SentLookup>(body, "queries", false);
 }
 
+Sent<SentItem> read_items_lines(std::string& body) {
+  static thread_local simdjson::dom::parser parser;
+  Sent<SentItem> sent;
+  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = std::min(body.find('\n', begin), body.size());
+    const std::string_view line = std::string_view(body).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (sent.list.size() == kMostItems) {
+      sent.malformed = "a batch has at most " + std::to_string(kMostItems) + " lines";
+      return sent;
+    }
+    sent.list.emplace_back();
+    element root;
+    Status status;
+    if (const auto error = parser.parse(line.data(), line.size(), false).get(root)) {
+      status = bad("", std::string("is no JSON: ") + simdjson::error_message(error));
+    } else {
+      status = read_one(root, sent.list.back(), sent.floats);
+    }
+    if (status) continue;
+    sent.list.back() = {};  // which the library refuses too
+    status.index = sent.list.size() - 1;
+    sent.errors.push_back(std::move(status));
+  }
+  if (sent.list.empty()) sent.malformed = "the body has no line with an item";
+  return sent;
+}
+
 Sent<SentQuery> read_queries_json(std::string& body) {
   return read_batch<SentQuery>(body, "queries", true);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "dpcache/advise.h"
 #include "dpcache/config.h"
 #include "dpcache/trust.h"
 #include "service/settings.h"
@@ -22,6 +23,10 @@ struct SentConfig {
 Result<SentConfig> read_config(std::string_view body);
 // {"similarity": .9}, or nothing. bad_request.
 Result<std::optional<float>> read_similarity(std::string_view body);
+// {"sample": 5000, "taus": [.1, .2]}, or nothing; at most kMostAdvised slots. The dimension is to
+// be set. bad_request.
+inline constexpr std::size_t kMostAdvised = 20000;
+Result<AdvisorOptions> read_advisor_options(std::string_view body);
 
 struct SentSplit {
   SlotId slot = 0;

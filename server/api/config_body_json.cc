@@ -1,4 +1,5 @@
 // Configs, by nlohmann/json: they are small and rare.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/config_body.h"
@@ -162,6 +163,38 @@ Result<SentVerdict> read_verdict(std::string_view body) {
     }
   }
   return sent;
+}
+
+Result<AdvisorOptions> read_advisor_options(std::string_view body) {
+  AdvisorOptions options;
+  options.sample = std::min(options.sample, kMostAdvised);
+  if (body.empty()) return options;
+  const json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "sample") {
+      if (!value.is_number_unsigned() || value < 2U || value > kMostAdvised) {
+        return bad("/sample", "must be an integer from 2 to " + std::to_string(kMostAdvised),
+                   Error::bad_request);
+      }
+      options.sample = value.get<std::size_t>();
+    } else if (name == "taus") {
+      if (!value.is_array() || value.empty() || value.size() > 64) {
+        return bad("/taus", "must be an array of 1 to 64 numbers", Error::bad_request);
+      }
+      options.taus.clear();
+      for (const json& tau : value) {
+        if (!tau.is_number() || !(tau.get<double>() >= 0.0 && tau.get<double>() <= 2.0)) {
+          return bad("/taus/" + std::to_string(options.taus.size()), "must be a number from 0 to 2",
+                     Error::bad_request);
+        }
+        options.taus.push_back(tau.get<float>());
+      }
+    } else {
+      return bad("/" + name, "there is no such field", Error::bad_request);
+    }
+  }
+  return options;
 }
 
 }  // namespace dpcache::server

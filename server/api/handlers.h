@@ -28,6 +28,8 @@ void list_pairs(App& app, Call&& call);
 void judge_pair(App& app, Call&& call);
 // handlers_events.cc
 void list_events(App& app, Call&& call);
+// handlers_advice.cc
+void advise(App& app, Call&& call);
 // handlers_snapshot.cc
 void get_snapshot(App& app, Call&& call);
 void put_snapshot(App& app, Call&& call);

@@ -18,6 +18,10 @@ bool is_binary(const Request& request) {
   return media_type(request.header("content-type")) == "application/octet-stream";
 }
 
+bool is_lines(const Request& request) {
+  return media_type(request.header("content-type")) == "application/x-ndjson";
+}
+
 bool is_brief(const Hosted& hosted, std::size_t queries) {
   const std::uint64_t slots = std::max<std::uint64_t>(hosted.counters.slots, 64);
   return slots * hosted.dimension * queries <= kBriefFloats;
@@ -392,12 +396,14 @@ void observe(App& app, Call&& call) {
     return call.respond(problem(code::kRequest, "an Idempotency-Key has at most 255 characters"));
   }
   const bool binary = is_binary(call.request);
+  const bool lines = is_lines(call.request);
   if (!observation->idempotency_key.empty()) {
-    observation->request_hash = checksum(call.request.body, binary ? 1 : 0);
+    observation->request_hash = checksum(call.request.body, binary ? 1 : lines ? 2 : 0);
   }
   observation->sent =
-      binary ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
-             : read_items_json(call.request.body);
+      binary  ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
+      : lines ? read_items_lines(call.request.body)
+              : read_items_json(call.request.body);
   if (auto response = wrong_count(call, observation->sent)) {
     return call.respond(std::move(*response));
   }

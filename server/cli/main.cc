@@ -29,6 +29,9 @@ struct Runner {
   Ending operator()(const DistinctOptions& options) const { return run_distinct(options); }
   Ending operator()(const QueryCommandOptions& options) const { return run_query(options); }
   Ending operator()(const TrainOptions& options) const { return run_train(options); }
+  Ending operator()(const AdviseOptions& options) const { return run_advise(options); }
+  Ending operator()(const ImportOptions& options) const { return run_import(options); }
+  Ending operator()(const ExportOptions& options) const { return run_export(options); }
   Ending operator()(const InspectOptions& options) const { return run_inspect(options); }
   Ending operator()(const ExplainOptions& options) const { return run_explain(options); }
   Ending operator()(const UndoOptions& options) const { return run_undo(options); }

@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include "cli/advise_options.h"
 #include "cli/distinct_options.h"
+#include "cli/exchange_options.h"
 #include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/option_kinds.h"
@@ -89,6 +91,18 @@ class Parser {
     train_app_ = command("train", "Learns from labelled pairs what counts as the same.",
                          "dpcache train --pairs FILE [OPTION]...   (FILE -: standard input)",
                          kTrainExamples);
+    advise_app_ = command("advise", "Looks where in your data the same ends.",
+                          "dpcache advise [OPTION]... [FILE]...   (no FILE, or -: standard input)",
+                          kAdviseExamples);
+    add_advise_options(*advise_app_, advise_);
+    import_app_ =
+        command("import", "Takes items or slots of a file into a memory.",
+                "dpcache import --memory FILE [OPTION]... FILE   (FILE -: standard input)",
+                kImportExamples);
+    add_import_options(*import_app_, import_, import_memory_);
+    export_app_ = command("export", "Writes the slots of a memory: JSON Lines or .npy.",
+                          "dpcache export [OPTION]... MEMORY", kExportExamples);
+    add_export_options(*export_app_, export_);
     inspect_app_ = command("inspect", "Shows what is in a memory file.",
                            "dpcache inspect [OPTION]... FILE", kInspectExamples);
     explain_app_ = command("explain", "Tells what a slot has absorbed, and why.",
@@ -137,6 +151,26 @@ class Parser {
       }
       check_options(train_);
       return train_;
+    }
+    if (advise_app_->parsed()) {
+      advise_.files = positionals(*advise_app_, arguments);
+      if (advise_.files.empty()) advise_.files.emplace_back("-");
+      check_options(advise_);
+      return advise_;
+    }
+    if (import_app_->parsed()) {
+      const auto rest = positionals(*import_app_, arguments);
+      if (!import_memory_) throw Failure(Exit::usage, "import needs --memory FILE");
+      if (rest.size() != 1) throw Failure(Exit::usage, "import needs one FILE to read");
+      import_.memory = *import_memory_;
+      import_.file = rest[0];
+      check_options(import_);
+      return import_;
+    }
+    if (export_app_->parsed()) {
+      export_.memory = memory_argument(positionals(*export_app_, arguments), "export");
+      check_options(export_);
+      return export_;
     }
     if (inspect_app_->parsed()) {
       inspect_.memory = memory_argument(positionals(*inspect_app_, arguments), "inspect");
@@ -254,6 +288,9 @@ class Parser {
   CLI::App* distinct_app_ = nullptr;
   CLI::App* query_app_ = nullptr;
   CLI::App* train_app_ = nullptr;
+  CLI::App* advise_app_ = nullptr;
+  CLI::App* import_app_ = nullptr;
+  CLI::App* export_app_ = nullptr;
   CLI::App* inspect_app_ = nullptr;
   CLI::App* explain_app_ = nullptr;
   CLI::App* undo_app_ = nullptr;
@@ -264,6 +301,10 @@ class Parser {
   QueryCommandOptions query_;
   std::optional<std::string> query_memory_;
   TrainOptions train_;
+  AdviseOptions advise_;
+  ImportOptions import_;
+  std::optional<std::string> import_memory_;
+  ExportOptions export_;
   InspectOptions inspect_;
   ExplainOptions explain_;
   UndoOptions undo_;

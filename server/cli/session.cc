@@ -76,7 +76,7 @@ Session::Session(const std::optional<std::string>& memory, const CacheOptions& o
   file_.emplace(*memory);
   if (auto cache = file_->take()) {
     cache_ = std::move(*cache);
-    loaded_ = true;
+    loaded_ = was_loaded_ = true;
   }
 }
 
@@ -93,6 +93,8 @@ void Session::use_text(const EncoderOptions& options) {
   config.dimension = encoder_->config().dimension;
   config.encoder = encoder_->id();
   config.tau = kTextTau;
+  // A slot's payload is its first line; a merge leaves it alone.
+  config.value_update = ValueUpdate::first;
   begin(std::move(config));
   keep_masks(cache_, options.own);
 }
@@ -112,6 +114,7 @@ void Session::use_vectors(std::uint32_t dimension, const std::optional<std::stri
     Config config;
     config.dimension = dimension;
     config.encoder = made_by;
+    config.value_update = ValueUpdate::first;
     begin(std::move(config));
     return;
   }
@@ -133,10 +136,17 @@ void Session::use_vectors(std::uint32_t dimension, const std::optional<std::stri
   go_on();
 }
 
+void Session::use_config(const Config& config) {
+  if (loaded_) {
+    use_vectors(config.dimension, config.encoder);
+  } else {
+    check_gate(config.encoder);
+    begin(config);
+  }
+}
+
 void Session::begin(Config config) {
   config = with_options(std::move(config), options_);
-  // A slot's payload is its first line; a merge leaves it alone.
-  config.value_update = ValueUpdate::first;
   check_effect(config, options_);
   auto cache = Cache::create(config);
   if (!cache) throw Failure(Exit::usage, option_of(cache.status) + cache.status.detail);

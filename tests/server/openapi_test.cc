@@ -371,10 +371,12 @@ TEST_F(OpenApi, KnowsTheRoutesOfTheServer) {
       }
     }
     std::set<std::string> wanted;
-    if (route.body == Body::json || route.body == Body::vectors) wanted.insert("application/json");
-    if (route.body == Body::vectors || route.body == Body::memory_file) {
+    const bool takes_vectors = route.body == Body::vectors || route.body == Body::items;
+    if (route.body == Body::json || takes_vectors) wanted.insert("application/json");
+    if (takes_vectors || route.body == Body::memory_file) {
       wanted.insert("application/octet-stream");
     }
+    if (route.body == Body::items) wanted.insert("application/x-ndjson");
     EXPECT_EQ(types, wanted);
     constexpr const char* kRoles[] = {"", "read", "write", "admin"};
     const json role = {{{"bearer", {kRoles[static_cast<int>(route.role)]}}}, json::object()};
@@ -619,6 +621,8 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
       ask("observe", name, json{{"items", {item}}}.dump());
     }
     ask("read", name, R"({"queries": [{"key": [1, 2], "time": 9}], "k": 0})");
+    ask("advise", name);
+    ask("advise", name, R"({"sample": 3, "taus": [0, 0.5]})");
     ask("consolidate", name, R"({"similarity": 0.9})");
     ask("observe", name, R"({"items": [{"key": [1, 0], "time": 3000000, "ttl_ms": 5}]})");
     json changed = config;

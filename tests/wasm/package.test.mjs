@@ -68,7 +68,7 @@ test('a server can import every entry, under any condition, and nothing happens'
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates', '/guards']) {
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates', '/guards', '/lines']) {
       await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;

@@ -2,6 +2,7 @@
 #ifndef DPCACHE_DPCACHE_H_
 #define DPCACHE_DPCACHE_H_
 
+#include "dpcache/advise.h"     // IWYU pragma: export
 #include "dpcache/cache.h"      // IWYU pragma: export
 #include "dpcache/config.h"     // IWYU pragma: export
 #include "dpcache/error.h"      // IWYU pragma: export
