@@ -85,12 +85,15 @@ inline Outcome run(const Config& config, const std::vector<Phases>& seeds) {
 }
 
 // What a fixed budget recalls with `slots` slots on average: on a line between the two whole
-// budgets whose averages enclose it. A budget of B holds at most B.
-inline double fixed_recall(double slots, const std::vector<Phases>& seeds) {
+// budgets whose averages enclose it. A budget of B holds at most B. `config` says all but the
+// budget.
+inline double fixed_recall(double slots, const std::vector<Phases>& seeds,
+                           Config config = budgeted(BudgetKind::fixed, 1.0)) {
   std::vector<double> averages;
   std::vector<double> recalls;
   for (double budget = std::floor(slots);; ++budget) {
-    const Outcome fixed = run(budgeted(BudgetKind::fixed, budget), seeds);
+    config.m0 = static_cast<float>(budget);
+    const Outcome fixed = run(config, seeds);
     const double average = fixed.slots.mean();
     if (!averages.empty() && average <= averages.back()) break;  // the set is smaller than that
     averages.push_back(average);
