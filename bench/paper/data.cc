@@ -342,29 +342,18 @@ SentenceVectors::SentenceVectors() {
   if (bytes.size() != table.size() * kDimension) {
     throw std::runtime_error("embeddings_use: as many vectors as texts are needed");
   }
-  const std::size_t sets = table.column("sets");
   const std::size_t text = table.column("text");
   for (std::size_t i = 0; i < table.size(); ++i) {
     const auto* row = bytes.data() + i * kDimension;
-    rows_.push_back({"," + table.at(i, sets) + ",", table.at(i, text),
-                     studies::unit(std::vector<double>(row, row + kDimension))});
-    places_.emplace(one_blank(table.at(i, text)), i);
+    keys_.emplace(one_blank(table.at(i, text)),
+                  studies::unit(std::vector<double>(row, row + kDimension)));
   }
 }
 
 std::optional<Key> SentenceVectors::of(std::string_view text) const {
-  const auto found = places_.find(one_blank(text));
-  if (found == places_.end()) return std::nullopt;
-  return rows_[found->second].key;
-}
-
-std::vector<std::string> SentenceVectors::texts_of(std::string_view set) const {
-  std::vector<std::string> out;
-  const std::string name = "," + std::string(set) + ",";
-  for (const Row& row : rows_) {
-    if (row.sets.find(name) != std::string::npos) out.push_back(row.text);
-  }
-  return out;
+  const auto found = keys_.find(one_blank(text));
+  if (found == keys_.end()) return std::nullopt;
+  return found->second;
 }
 
 WordVectors::WordVectors() {

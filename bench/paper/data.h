@@ -3,6 +3,7 @@
 #define DPCACHE_BENCH_PAPER_DATA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -59,17 +60,9 @@ class SentenceVectors {
   SentenceVectors();
   // Nothing if the text has none. Runs of blanks count as one.
   std::optional<studies::Key> of(std::string_view text) const;
-  // All texts of a set, such as "clinc150_test".
-  std::vector<std::string> texts_of(std::string_view set) const;
 
  private:
-  struct Row {
-    std::string sets;
-    std::string text;
-    studies::Key key;
-  };
-  std::vector<Row> rows_;
-  std::unordered_map<std::string, std::size_t> places_;
+  std::unordered_map<std::string, studies::Key> keys_;
 };
 
 // Sentences as weighted means of word vectors (Arora et al., ICLR 2017), 100 dimensions.

@@ -36,7 +36,7 @@ using studies::Stream;
 constexpr double kLeast = 0.6;  // 1 - the library's default tau
 constexpr double kNoise = 0.3;
 // Whoever keeps all tokens of a long stream is asked this many of its items, drawn at random.
-constexpr std::size_t kAskedOfAll = 1000;
+constexpr std::size_t kAskedOfAll = 500;
 
 // What is written, and what is asked of each item: the key of the text that it had last.
 Stream as_stream(Random& random, const RealStream& real, const std::vector<Key>& keys,
@@ -153,7 +153,7 @@ void ids_of(const std::vector<RealStream>& streams, const std::string& series,
             {", events / 4", real.events.size() / 4}}) {
         if (budget <= items) run("dpcache", suffix, budgeted("dpcache"), budget);
         run("recency", suffix, contender("recency"), budget);
-        if (static_cast<double>(budget) * static_cast<double>(real.events.size()) < 3e9) {
+        if (static_cast<double>(budget) * static_cast<double>(real.events.size()) < 1e9) {
           run("H2O (no recent)", suffix, contender("H2O (no recent)"), budget);
         }
       }
@@ -212,6 +212,14 @@ void texts_of(const std::vector<RealStream>& streams, const std::string& series,
       FullAttention attention;
       all.add(attention, stream);
     }
+  }
+  if (streams.size() == 1) {
+    EncoderConfig config;
+    config.masks = Masks::all();
+    const Encoder encoder = *Encoder::create(config);
+    std::set<std::string> masked;
+    for (const std::string& text : streams[0].texts) masked.insert(*encoder.mask(text));
+    put("real_texts:" + series, "dpcache", 0, "masked texts", static_cast<double>(masked.size()));
   }
   ours.put_all("real_texts:" + series, "dpcache", 0);
   all.put_all("real_texts:" + series, "full attention", 0);
@@ -289,10 +297,14 @@ void put_groups(const std::string& log, const std::string& rule, const RealStrea
   put("real_logs:" + rule, log, 0, "original", grouping_accuracy(groups, real.original));
 }
 
+// What a window's events are: those that came; the same in random order; or as many, drawn evenly
+// from its items.
+enum class Within { as_it_came, shuffled, even };
+
 // Windows of a stream as phases, at `places` of it.
 std::vector<studies::Phases> windows_of(const RealStream& real, const std::vector<Key>* keys,
                                         std::size_t length, std::size_t count, std::size_t places,
-                                        Spread& distinct) {
+                                        Spread& distinct, Within within = Within::as_it_came) {
   std::vector<studies::Phases> all;
   const std::size_t whole = length * count;
   for (std::size_t place = 0; place < places; ++place) {
@@ -309,8 +321,18 @@ std::vector<studies::Phases> windows_of(const RealStream& real, const std::vecto
     for (std::size_t window = 0; window < count; ++window) {
       Stream& phase = phases.emplace_back();
       std::map<std::size_t, std::size_t> last;
-      for (std::size_t i = 0; i < length; ++i, ++t) {
-        const Event& event = real.events[t];
+      std::vector<Event> events(real.events.begin() + static_cast<std::ptrdiff_t>(t),
+                                real.events.begin() + static_cast<std::ptrdiff_t>(t + length));
+      t += length;
+      if (within == Within::shuffled) random.shuffle(events);
+      if (within == Within::even) {
+        std::map<std::size_t, Event> of_item;
+        for (const Event& event : events) of_item.try_emplace(event.item, event);
+        std::vector<Event> items;
+        for (const auto& [item, event] : of_item) items.push_back(event);
+        for (Event& event : events) event = items[random.below(items.size())];
+      }
+      for (const Event& event : events) {
         phase.keys.push_back(key_of(event.text));
         phase.classes.push_back(real.classes[event.item]);
         last[event.item] = event.text;
@@ -340,13 +362,43 @@ void put_budgets(const std::string& series, const Config& like,
   put("real_budget", series, 0, "most distinct", distinct.largest());
   const studies::Outcome whole = studies::run(moving(BudgetKind::none, 6.0, like), places);
   put("real_budget", series, 0, "unbounded recall", whole.recall);
+  put("real_budget", series, 0, "unbounded slots", whole.slots);
   for (const auto& [kind, name] :
        {std::pair{BudgetKind::adaptive, "adaptive"}, std::pair{BudgetKind::ghost, "ghost"}}) {
     const studies::Outcome outcome = studies::run(moving(kind, 6.0, like), places);
     put("real_budget", series, 0, std::string(name) + " recall", outcome.recall);
     put("real_budget", series, 0, std::string(name) + " slots", outcome.slots);
-    put("real_budget", series, 0, std::string(name) + " fixed recall",
-        studies::fixed_recall(outcome.slots.mean(), places, moving(BudgetKind::fixed, 6.0, like)));
+    const Spread fixed =
+        studies::fixed_recalls(outcome.slots.mean(), places, moving(BudgetKind::fixed, 6.0, like));
+    Spread gain;  // place by place
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      gain.add(outcome.recall.all()[place] - fixed.all()[place]);
+    }
+    put("real_budget", series, 0, std::string(name) + " fixed recall", fixed);
+    put("real_budget", series, 0, std::string(name) + " gain", gain);
+  }
+}
+
+// Slots over time, and the different items of each window.
+void put_trace(const Config& like, const studies::Phases& phases) {
+  for (const auto& [kind, name] :
+       {std::pair{BudgetKind::adaptive, "adaptive"}, std::pair{BudgetKind::ghost, "ghost list"}}) {
+    studies::Memory memory(moving(kind, 6.0, like));
+    std::size_t step = 0;
+    for (const Stream& phase : phases) {
+      const auto distinct = static_cast<double>(phase.queries.size());
+      for (std::size_t t = 0; t < phase.keys.size(); ++t, ++step) {
+        memory.observe(phase.keys[t], phase.classes[t]);
+        if (t % 5 == 0 || t + 1 == phase.keys.size()) {
+          put("real_trace", name, static_cast<double>(step), "slots", memory.slots());
+        }
+      }
+      if (kind != BudgetKind::adaptive) continue;
+      for (std::size_t edge : {step - phase.keys.size(), step - 1}) {
+        put("real_trace", "different templates of the window", static_cast<double>(edge), "slots",
+            distinct);
+      }
+    }
   }
 }
 
@@ -355,7 +407,7 @@ void put_budgets(const std::string& series, const Config& like,
 void real_retail() {
   const RealStream real = retail();
   put_shape("real_shape", real);
-  ids_of({real}, "retail", 3);
+  ids_of({real}, "retail", 2);
 }
 
 void real_ids() {
@@ -434,9 +486,13 @@ void real_budgets() {
     std::vector<studies::Phases> places = windows_of(log, &keys, 200, 9, 10, distinct);
     if (log.name == "BGL") {
       put_budgets("BGL, windows of 200", text_settings(), places, distinct);
-      for (std::size_t window = 0; window < 9; ++window) {
-        put("real_windows", log.name, static_cast<double>(window), "distinct",
-            static_cast<double>(places[0][window].queries.size()));
+      put_trace(text_settings(), places[0]);
+      for (const auto& [within, name] : {std::pair{Within::shuffled, "BGL, windows shuffled"},
+                                         {Within::even, "BGL, windows drawn evenly"}}) {
+        Spread again;
+        const std::vector<studies::Phases> other =
+            windows_of(log, &keys, 200, 9, 10, again, within);
+        put_budgets(name, text_settings(), other, again);
       }
     }
     for (const studies::Phases& phases : places) {
