@@ -173,7 +173,6 @@ void check_template_options(const DistinctOptions& options) {
     throw Failure(Exit::usage, option + " does not go with --templates");
   };
   const auto& cache = options.cache;
-  if (options.at_end == AtEnd::follow) refuse("--follow");
   if (options.order == Order::last) refuse("--order last");
   if (options.order == Order::novelty) refuse("--order novelty");
   if (cache.ttl_ms) refuse("--ttl");
