@@ -1,6 +1,7 @@
 // Deciding a consolidation: agglomerating slots by their centroids, the best pair first.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "decide.h"
@@ -107,9 +108,9 @@ class Agglomeration {
   void fold(std::size_t gone, std::size_t into) {
     groups_[gone].alive = false;
 #if DPCACHE_TRUST
-    std::vector<std::size_t> others;
-    apart_.each_of(gone, [&](std::size_t other, char) { others.push_back(other); });
-    for (const std::size_t other : others) apart_.put(into, other, 0);
+    std::vector<std::uint64_t> others;
+    apart_.each_of(gone, [&](std::uint64_t other, char) { others.push_back(other); });
+    for (const std::uint64_t other : others) apart_.put(into, other, 0);
 #endif
     groups_[into].usage = groups_[into].usage.plus(groups_[gone].usage);
     for (std::size_t d = 0; d < stride_; ++d)

@@ -18,7 +18,12 @@ namespace dpcache {
 namespace {
 
 // Bits of member_flags.
-enum : unsigned { kOpened = 1, kPayload = 2, kExactKey = 4, kMoved = 8, kKept = 16, kAll = 31 };
+constexpr unsigned kOpened = 1;
+constexpr unsigned kPayload = 2;
+constexpr unsigned kExactKey = 4;
+constexpr unsigned kMoved = 8;
+constexpr unsigned kKept = 16;
+constexpr unsigned kAll = 31;
 
 // All of these, or none of a group, are there.
 constexpr std::array kMemberNames = {"member_seqs",

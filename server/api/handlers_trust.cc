@@ -40,7 +40,8 @@ Result<std::uint64_t> member_of(const Cache& cache, const SentSplit& sent) {
 
 // As what is answered for a pair: the older stays.
 Status judge(Cache& cache, const SentVerdict& sent, std::int64_t time) {
-  const auto [older, newer] = std::minmax(sent.slot, sent.other);
+  const SlotId older = std::min(sent.slot, sent.other);
+  const SlotId newer = std::max(sent.slot, sent.other);
   if (sent.verdict == Judgement::different) return cache.must_not_merge(older, newer, time);
   const auto reviews = cache.reviews();
   const bool is_listed = std::any_of(reviews.begin(), reviews.end(), [&](const Review& review) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "hash.h"
 #include "native/memory_file.h"
 #include "native/support.h"
 
@@ -1158,6 +1159,56 @@ TEST(AFileOfALedger, IsRefusedWhateverInItIsWrong) {
     }
   }
   EXPECT_GT(parts, 15U);
+}
+
+// One history with all of it. tests/wasm/trust.test.mjs makes the same calls and has the same hash.
+TEST(OneHistory, HasTheSameBitsEverywhere) {
+  Config config = testing::plain_config(4, .5F);
+  config.tau_merge = .125F;
+  config.audit = Audit::full;
+  config.guards = GuardSet::all();
+  config.key_update = KeyUpdate::centroid;
+  config.value_dimension = 1;
+  config.value_update = ValueUpdate::mean;
+  Cache cache = testing::make_cache(config);
+  std::uint32_t state = 1;
+  const auto next = [&](std::uint32_t n) {
+    state = (state * 1103515245U + 12345U) & 0x7FFFFFFFU;
+    return state / 65536U % n;
+  };
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    OwnedItem item;
+    for (int d = 0; d < 4; ++d) item.key.push_back(static_cast<float>(next(5)) - 1.75F);
+    item.value = {static_cast<float>(next(7))};
+    item.time = i;
+    Item view = named(item, "id " + std::to_string(i), kTexts[next(6)]);
+    view.scope = kScopes[next(3)];
+    ASSERT_TRUE(cache.observe(view));
+    if (i % 9 != 8) continue;
+    const std::vector<Review> reviews = cache.reviews();
+    if (!reviews.empty()) {
+      const auto verdict = static_cast<Judgement>(next(3));
+      ASSERT_TRUE(cache.review(reviews[0].slot, reviews[0].other, verdict, i));
+    }
+    for (const SlotId id : testing::ids_of(cache)) {
+      const std::vector<Member> members = *cache.members(id);
+      if (members.size() < 2) continue;
+      SplitOptions options;
+      options.time = i;
+      const SlotId opened = *cache.split(id, members[1].seq, options);
+      if (next(2) == 0) {
+        ASSERT_TRUE(cache.must_merge(id, opened, i));
+      }
+      break;
+    }
+  }
+  ASSERT_TRUE(cache.must_not_merge(1, cache.slots().back().id, 60));
+  const Stats stats = cache.stats();
+  EXPECT_GT(stats.merges, 5U);
+  EXPECT_GT(stats.splits, 1U);
+  EXPECT_GT(stats.reviews, 0U);
+  EXPECT_EQ(stats.state_hash, 0xEBEF76D2CD68B823U);
+  EXPECT_EQ(hash64(cache.save(), 0), 0x8E66584EBC9E4EA3U);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ test('the tarball holds what it should, and nothing else', () => {
   for (const name of names.filter((one) => one.startsWith('package/dist/'))) {
     const base = name.slice('package/dist/'.length).replace(/\.(js|cjs|d\.ts|d\.cts)$/, '');
     const known = sources.some((source) => source.replace(/(\.d)?\.ts$/, '') === base);
-    assert.ok(known || /^(dpcache(-scalar)?|train|templates|guards)\.wasm$/.test(base), `${name} is no longer made`);
+    assert.ok(known || /^(dpcache(-scalar)?|train|templates|guards|trust)\.wasm$/.test(base), `${name} is no longer made`);
   }
 });
 
@@ -68,7 +68,7 @@ test('a server can import every entry, under any condition, and nothing happens'
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates', '/guards', '/lines']) {
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates', '/guards', '/trust', '/lines']) {
       await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;
@@ -111,6 +111,11 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     const spoken: Guard[] = guards.between('a', guards.facts('b'));
     // @ts-expect-error: there is no such guard
     await Guards.create({ on: ['numbers'] });
+    const trusting = await trust.Cache.create({ dimension: 3, audit: 'full', guards: ['number'] });
+    const lookup: trust.Lookup = trusting.lookup([1, 2, 3], { guardText: 'port 80' });
+    // @ts-expect-error: there is no such guard
+    await trust.Cache.create({ dimension: 3, guards: ['numbers'] });
+    console.log(lookup.found === 'hit', trusting.members(1)[0]?.similarity);
     console.log(spoken, word, miss, evicted.length, error, store, tau, best?.parameters[0]?.name);
   `;
   const names = `
@@ -122,6 +127,7 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     import { calibrate, train, type LearnedGate } from 'dpcache/train';
     import { Templates, type Template } from 'dpcache/templates';
     import { Guards, type Guard } from 'dpcache/guards';
+    import * as trust from 'dpcache/trust';
     export type Far = worker.Cache;
   `;
   const files = {
@@ -155,8 +161,11 @@ test('the package is as small as it promises', async (context) => {
   const guards = brotliCompressSync(readFileSync(join(root, 'wasm/dist/guards.wasm'))).length;
   context.diagnostic(`guards.wasm: ${guards} bytes by brotli`);
   assert.ok(guards <= 60 * kilobyte, `guards.wasm: ${guards}`);
+  const trusting = brotliCompressSync(readFileSync(join(root, 'wasm/dist/trust.wasm'))).length;
+  context.diagnostic(`trust.wasm: ${trusting} bytes by brotli`);
+  assert.ok(trusting <= 110 * kilobyte, `trust.wasm: ${trusting}`);
   const sizes = {};
-  for (const entry of ['index', 'remote', 'train', 'templates', 'guards']) {
+  for (const entry of ['index', 'remote', 'train', 'templates', 'guards', 'trust']) {
     const bundle = await rolldown({
       input: join(root, `wasm/dist/${entry}.js`),
       external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
@@ -172,5 +181,6 @@ test('the package is as small as it promises', async (context) => {
   assert.ok(sizes.train <= 10 * kilobyte, `JavaScript of train: ${sizes.train}`);
   assert.ok(sizes.templates <= 10 * kilobyte, `JavaScript of templates: ${sizes.templates}`);
   assert.ok(sizes.guards <= 10 * kilobyte, `JavaScript of guards: ${sizes.guards}`);
+  assert.ok(sizes.trust <= 20 * kilobyte, `JavaScript of trust: ${sizes.trust}`);
   assert.ok(sizes.remote <= 8 * kilobyte, `JavaScript of remote: ${sizes.remote}`);
 });
