@@ -132,7 +132,7 @@ Ending run_explain(const ExplainOptions& options) {
          member.gate, member.time, member.guarded.list(),
          member.text.empty() ? read_example(member.payload).text : std::string(member.text)});
   }
-  for (const Apart& pair : cache.apart()) {
+  for (const dpcache::Apart& pair : cache.apart()) {
     if (pair.slot == options.slot) explanation.apart.push_back(named(cache, pair.other));
     if (pair.other == options.slot) explanation.apart.push_back(named(cache, pair.slot));
   }
