@@ -329,6 +329,7 @@ std::vector<studies::Phases> windows_of(const RealStream& real, const std::vecto
         std::map<std::size_t, Event> of_item;
         for (const Event& event : events) of_item.try_emplace(event.item, event);
         std::vector<Event> items;
+        items.reserve(of_item.size());
         for (const auto& [item, event] : of_item) items.push_back(event);
         for (Event& event : events) event = items[random.below(items.size())];
       }

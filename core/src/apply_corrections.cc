@@ -103,7 +103,7 @@ Status check_split(const CacheState& state, SlotId slot, std::uint64_t member, c
   const std::vector<Entry> none;
   const std::vector<Entry>& entries = page == nullptr ? none : page->entries;
   const auto at = std::find_if(entries.begin(), entries.end(), is_member);
-  if (at == entries.end()) {
+  if (page == nullptr || at == entries.end()) {
     return {Error::not_found, 0, "/member",
             slot_name(slot) + " lists no member " + whole_number(member)};
   }

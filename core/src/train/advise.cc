@@ -181,7 +181,7 @@ class Look {
     std::vector<float> novelties;
     std::vector<std::optional<std::uint64_t>> firsts;  // labels of the slots' first items
     std::set<std::uint64_t> known;
-    const Status status = run(0.0F, [&](std::size_t place, const Decision& decision) {
+    Status status = run(0.0F, [&](std::size_t place, const Decision& decision) {
       const auto& label = from_.labels_[place];
       if (!firsts.empty()) {
         novelties.push_back(decision.novelty);
@@ -301,7 +301,7 @@ class Look {
       tried.tau = tau;
       std::vector<std::uint64_t> counts;
       std::vector<std::size_t> firsts;  // places of the slots' first items
-      const Status status = run(tau, [&](std::size_t place, const Decision& decision) {
+      Status status = run(tau, [&](std::size_t place, const Decision& decision) {
         const auto& label = from_.labels_[place];
         if (decision.action == Action::allocate) {
           counts.push_back(1);

@@ -152,7 +152,8 @@ class Urn {
     std::size_t filled = 0;
     for (std::size_t bin = 0; bin < weights.size(); ++bin) {
       part += weights[bin];
-      const auto end = static_cast<std::size_t>(part / sum * static_cast<double>(kPlaces) + 0.5);
+      const auto end =
+          static_cast<std::size_t>(std::lround(part / sum * static_cast<double>(kPlaces)));
       for (; filled < std::min<std::size_t>(end, kPlaces); ++filled)
         bins_[filled] = static_cast<std::uint16_t>(bin);
     }
@@ -279,7 +280,8 @@ class Resampling {
  public:
   Resampling(const Counts& counts, std::uint64_t seed) : random_(RandomBits::start(seed)) {
     for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-      bins_.insert(bins_.end(), counts[bin], static_cast<std::uint16_t>(bin));
+      bins_.insert(bins_.end(), static_cast<std::size_t>(counts[bin]),
+                   static_cast<std::uint16_t>(bin));
     }
   }
 
