@@ -35,7 +35,7 @@ class JsonRows : public ImportRows {
     } while (line.find_first_not_of(" \t\r") == std::string_view::npos);
     fault = read_row(line, row);
     if (fault.empty() && row.text && row.payload.empty()) {
-      row.payload = examples_.write(*row.text, number_);
+      row.payload = examples_.write(*row.text, number());
     }
     return true;
   }
@@ -48,7 +48,7 @@ class JsonRows : public ImportRows {
  private:
   bool read(std::string_view& line) {
     if (stopping() || !lines_.next_or_last(line)) return false;
-    ++number_;
+    count();
     return true;
   }
 
@@ -70,7 +70,7 @@ class MatrixRows : public ImportRows {
     row = {};
     row.key.resize(rows_.columns());
     if (!read(row.key)) return false;
-    row.payload = examples_.write(text(), number_);
+    row.payload = examples_.write(text(), number());
     return true;
   }
   bool skip() override {
@@ -92,19 +92,19 @@ class MatrixRows : public ImportRows {
       }
       return false;
     }
-    ++number_;
+    count();
     scale_.apply(key);
     return true;
   }
 
   std::string_view text() {
-    if (!labels_) return name_ = std::to_string(number_);
+    if (!labels_) return name_ = std::to_string(number());
     std::string_view line;
     if (!labels_->next(line)) {
       line = labels_->take_rest();
       if (line.empty() && !stopping()) {
         throw Failure(Exit::input, labels_->input().title() + ": has " +
-                                       std::to_string(number_ - 1) + " lines, " +
+                                       std::to_string(number() - 1) + " lines, " +
                                        rows_.input().title() + " has " +
                                        std::to_string(rows_.rows()) + " rows (one line a row)");
       }
@@ -150,7 +150,7 @@ class MemoryRows : public ImportRows {
       after_ = page_.back().id;
     }
     ++at_;
-    ++number_;
+    count();
     return true;
   }
   const Input* input() const noexcept override { return nullptr; }

@@ -29,9 +29,10 @@ class ImportRows {
 
  protected:
   explicit ImportRows(const char* unit) : unit_(unit) {}
-  std::uint64_t number_ = 0;
+  void count() noexcept { ++number_; }
 
  private:
+  std::uint64_t number_ = 0;
   const char* unit_;
 };
 

@@ -209,21 +209,21 @@ std::string read_integer(std::string_view from, std::optional<std::int64_t>& out
 
 // Fields are known by a bit, so that none is given twice.
 enum Field : std::uint32_t {
-  kKey,
-  kText,
-  kValue,
-  kPayload,
-  kPayloadBase64,
-  kExactKey,
-  kExactKeys,
-  kExactKeysBase64,
-  kTime,
-  kFirstTime,
-  kExpires,
-  kTtl,
-  kEncoder,
-  kPassedOver,
-  kUnknown,
+  key_field,
+  text_field,
+  value_field,
+  payload_field,
+  payload_base64_field,
+  exact_key_field,
+  exact_keys_field,
+  exact_keys_base64_field,
+  time_field,
+  first_time_field,
+  expires_field,
+  ttl_field,
+  encoder_field,
+  passed_over_field,
+  unknown_field,
 };
 
 struct Named {
@@ -231,29 +231,29 @@ struct Named {
   Field field;
 };
 
-constexpr Named kFields[] = {{"key", kKey},
-                             {"text", kText},
-                             {"value", kValue},
-                             {"payload", kPayload},
-                             {"payload_base64", kPayloadBase64},
-                             {"exact_key", kExactKey},
-                             {"exact_keys", kExactKeys},
-                             {"exact_keys_base64", kExactKeysBase64},
-                             {"time", kTime},
-                             {"first_time", kFirstTime},
-                             {"expires", kExpires},
-                             {"ttl_ms", kTtl},
-                             {"encoder", kEncoder},
-                             {"id", kPassedOver},
-                             {"usage", kPassedOver},
-                             {"count", kPassedOver},
-                             {"last_time", kPassedOver}};
+constexpr Named kFields[] = {{"key", key_field},
+                             {"text", text_field},
+                             {"value", value_field},
+                             {"payload", payload_field},
+                             {"payload_base64", payload_base64_field},
+                             {"exact_key", exact_key_field},
+                             {"exact_keys", exact_keys_field},
+                             {"exact_keys_base64", exact_keys_base64_field},
+                             {"time", time_field},
+                             {"first_time", first_time_field},
+                             {"expires", expires_field},
+                             {"ttl_ms", ttl_field},
+                             {"encoder", encoder_field},
+                             {"id", passed_over_field},
+                             {"usage", passed_over_field},
+                             {"count", passed_over_field},
+                             {"last_time", passed_over_field}};
 
 Field field_of(std::string_view name) {
   for (const auto& [known, field] : kFields) {
     if (known == name) return field;
   }
-  return kUnknown;
+  return unknown_field;
 }
 
 class RowReader {
@@ -291,8 +291,8 @@ class RowReader {
     const auto value = walk_.value();
     if (value.empty()) return '/' + name + ": a value is missing";
     const auto field = field_of(name);
-    if (field == kUnknown) return '/' + name.substr(0, 40) + ": rows have no such field";
-    if (field != kPassedOver) {
+    if (field == unknown_field) return '/' + name.substr(0, 40) + ": rows have no such field";
+    if (field != passed_over_field) {
       if ((seen_ >> field & 1U) != 0) return '/' + name + ": is there twice";
       seen_ |= 1U << field;
     }
@@ -302,40 +302,40 @@ class RowReader {
 
   std::string read_value(Field field, std::string_view from, const std::string& name) {
     switch (field) {
-      case kKey:
+      case key_field:
         return read_floats(from, row_.key, name);
-      case kValue:
+      case value_field:
         return read_floats(from, row_.value, name);
-      case kText:
+      case text_field:
         return read_text(from, row_.text.emplace(), name);
-      case kPayload:
+      case payload_field:
         if (!row_.payload.empty()) return name + ": a payload or its bytes, not both";
         if (!json::accept(from)) return name + ": is not JSON";
         row_.payload = from;
         return {};
-      case kPayloadBase64:
+      case payload_base64_field:
         if (!row_.payload.empty()) return name + ": a payload or its bytes, not both";
         return read_bytes(from, row_.payload, name);
-      case kExactKey:
+      case exact_key_field:
         return read_text(from, row_.exact_keys.emplace_back(), name);
-      case kExactKeys:
+      case exact_keys_field:
         return read_list(from, row_.exact_keys, name, read_text);
-      case kExactKeysBase64:
+      case exact_keys_base64_field:
         return read_list(from, row_.exact_keys, name, read_bytes);
-      case kTime:
+      case time_field:
         return read_integer(from, row_.time, name);
-      case kFirstTime:
+      case first_time_field:
         return read_integer(from, first_time_, name);
-      case kExpires:
+      case expires_field:
         return read_integer(from, expires_, name);
-      case kTtl:
+      case ttl_field:
         return read_integer(from, row_.ttl_ms, name);
-      case kEncoder:
+      case encoder_field:
         return read_text(from, row_.encoder, name);
-      case kPassedOver:
+      case passed_over_field:
         // A usage can be beyond the largest double, which the server spells 1e999.
         return is_number(from) || json::accept(from) ? "" : name + ": is not JSON";
-      case kUnknown:
+      case unknown_field:
         break;
     }
     return {};

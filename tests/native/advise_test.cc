@@ -105,8 +105,8 @@ const TauTried& at(const Advice& advice, float tau) {
     if (tried.tau == tau) return tried;
   }
   ADD_FAILURE() << "tau " << tau << " was not tried";
-  static const TauTried none;
-  return none;
+  static const TauTried kNone;
+  return kNone;
 }
 
 std::string in_full(const Advice& advice) {
