@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "search.h"
 #include "digits.h"
+#include "search.h"
 #include "state.h"
 
 #if DPCACHE_TRUST

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "decide.h"
-#include "dpcache/cache.h"
 #include "digits.h"
+#include "dpcache/cache.h"
 #include "event_bytes.h"
 #include "kernels.h"
 #include "search.h"
@@ -155,9 +155,8 @@ Status Cache::review(SlotId a, SlotId b, Judgement verdict, std::int64_t time) {
   if (Status status = check_time(time); !status) return status;
   if (Status status = check_pair(*state_, a, b); !status) return status;
   if (state_->ledger.open_questions().find(a, b) == nullptr) {
-    return {
-        Error::not_found, 0, "/other",
-        "slots " + whole_number(a) + " and " + whole_number(b) + " are not listed for review"};
+    return {Error::not_found, 0, "/other",
+            "slots " + whole_number(a) + " and " + whole_number(b) + " are not listed for review"};
   }
   Event event;
   event.kind = EventKind::review;

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "snapshot_reader.h"
 #include "digits.h"
+#include "snapshot_reader.h"
 #include "snapshot_writer.h"
 #include "validate.h"
 

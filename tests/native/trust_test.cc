@@ -808,14 +808,14 @@ Lookup ask(const Cache& cache, std::string_view text, std::string_view scope = {
 
 // Vectors that cannot tell two texts apart: here they are the same. [B1, B3, B9, D3]
 TEST(Guards, StopMergesOfTextsThatSayOtherThings) {
-  const std::pair<const char*, const char*> kOthers[] = {
+  const std::pair<const char*, const char*> others[] = {
       {"How do I turn on dark mode?", "How do I turn off dark mode?"},
       {"delete this branch", "delete this repo"},
       {"move it from Rome to Oslo", "move it from Oslo to Rome"},
       {"Tarea 5", "Tarea 6"},
       {"the service has started", "the service has not started"},
       {"run it with --force", "run it with --dry-run"}};
-  for (const auto& [a, b] : kOthers) {
+  for (const auto& [a, b] : others) {
     SCOPED_TRACE(std::string(a) + " / " + b);
     Cache unguarded = guarding({});
     say(unguarded, a);
