@@ -365,7 +365,8 @@ TEST(Undoing, AnUndoneMergeChangesNothing) {
     Stream stream(seed);
     for (int i = 0; i < 40; ++i) {
       const OwnedItem item = stream.item(config);
-      Item view = named(item, std::to_string(i), kTexts[random.below(kTexts.size())]);
+      const std::string id = std::to_string(i);
+      Item view = named(item, id, kTexts[random.below(kTexts.size())]);
       if (random.one_in(3)) view.scope = kScopes[random.below(kScopes.size())];
       ASSERT_TRUE(cache.observe(view));
     }
@@ -1181,7 +1182,8 @@ TEST(OneHistory, HasTheSameBitsEverywhere) {
     for (int d = 0; d < 4; ++d) item.key.push_back(static_cast<float>(next(5)) - 1.75F);
     item.value = {static_cast<float>(next(7))};
     item.time = i;
-    Item view = named(item, "id " + std::to_string(i), kTexts[next(6)]);
+    const std::string its_id = "id " + std::to_string(i);
+    Item view = named(item, its_id, kTexts[next(6)]);
     view.scope = kScopes[next(3)];
     ASSERT_TRUE(cache.observe(view));
     if (i % 9 != 8) continue;
