@@ -84,20 +84,34 @@ inline Outcome run(const Config& config, const std::vector<Phases>& seeds) {
   return outcome;
 }
 
-// What a fixed budget recalls with `slots` slots on average: on a line between the two whole
-// budgets whose averages enclose it. A budget of B holds at most B.
-inline double fixed_recall(double slots, const std::vector<Phases>& seeds) {
+// What a fixed budget recalls with `slots` slots on average, for each seed: on a line between the
+// two whole budgets whose averages enclose it. A budget of B holds at most B. `config` says all but
+// the budget.
+inline Spread fixed_recalls(double slots, const std::vector<Phases>& seeds,
+                            Config config = budgeted(BudgetKind::fixed, 1.0)) {
   std::vector<double> averages;
-  std::vector<double> recalls;
+  std::vector<std::vector<double>> recalls;  // of each budget, for each seed
   for (double budget = std::floor(slots);; ++budget) {
-    const Outcome fixed = run(budgeted(BudgetKind::fixed, budget), seeds);
+    config.m0 = static_cast<float>(budget);
+    const Outcome fixed = run(config, seeds);
     const double average = fixed.slots.mean();
     if (!averages.empty() && average <= averages.back()) break;  // the set is smaller than that
     averages.push_back(average);
-    recalls.push_back(fixed.recall.mean());
+    recalls.push_back(fixed.recall.all());
     if (average >= slots) break;
   }
-  return interpolate(slots, averages, recalls);
+  Spread out;
+  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+    std::vector<double> of_seed;
+    of_seed.reserve(recalls.size());
+    for (const std::vector<double>& one : recalls) of_seed.push_back(one[seed]);
+    out.add(interpolate(slots, averages, of_seed));
+  }
+  return out;
+}
+
+inline double fixed_recall(double slots, const std::vector<Phases>& seeds) {
+  return fixed_recalls(slots, seeds).mean();
 }
 
 inline std::vector<Phases> six_and_thirty() {

@@ -240,6 +240,7 @@ class Spread {
     return std::sqrt(squares / static_cast<double>(all_.size()));
   }
   std::size_t count() const { return all_.size(); }
+  const std::vector<double>& all() const { return all_; }
   double least() const { return *std::min_element(all_.begin(), all_.end()); }
   double largest() const { return *std::max_element(all_.begin(), all_.end()); }
 

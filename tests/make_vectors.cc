@@ -4,13 +4,15 @@
 //
 // The hash of the memory file is the one thing that the reference cannot know: it is that of the
 // cache, whose answers must first be those of the reference. What is learned (tests/vectors/train)
-// is the library's own answer; tests/native/train_test.cc holds it to formulas with libm.
+// is the library's own answer; tests/native/train_test.cc holds it to formulas with libm. So is
+// what guards say (tests/vectors/guards).
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
 
+#include "guard_vectors.h"
 #include "hash.h"
 #include "train_vectors.h"
 #include "vector_runner.h"
@@ -338,6 +340,7 @@ int main(int argc, char** argv) {
     vector["answers"] = dpcache::vectors::run_training(script.json);
     put(folder / "train" / (script.name + ".json"), text_of(vector));
   }
+  put(folder / "guards" / "pairs.json", dpcache::vectors::guard_vectors().dump(1) + "\n");
   for (Script& script : scripts()) {
     const dpcache::Config config = *dpcache::config_from_json(script.json["config"].dump());
     dpcache::vectors::ReferenceMachine reference(config);

@@ -598,8 +598,8 @@ void trim() {
   events.free();
 }
 
-float text_tau() {
-  return kTextTau;
+double text_tau() {
+  return static_cast<double>(kTextTau);
 }
 
 EMSCRIPTEN_BINDINGS(dpcache) {

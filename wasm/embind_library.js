@@ -6,8 +6,9 @@ addToLibrary({
 
 // How embind calls a function of the module: as it stands in the table. Embind's own way goes through
 // a list of arguments, to make an address above 2 GiB positive; the addresses that we answer with are
-// doubles.
+// doubles. $GenericWireTypeSize is needed by the numbers that embind_types.cc registers, and embind
+// brings it only with the types that are not there.
 addToLibrary({
-  $getDynCaller__deps: ['$getWasmTableEntry'],
+  $getDynCaller__deps: ['$getWasmTableEntry', '$GenericWireTypeSize'],
   $getDynCaller: (signature, pointer) => getWasmTableEntry(pointer),
 });

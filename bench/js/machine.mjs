@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { pathToFileURL } from 'node:url';
 
 const root = new URL('../../', import.meta.url);
 
@@ -18,7 +19,11 @@ function firstLine(program, args) {
 
 function emscripten() {
   try {
-    const text = readFileSync(new URL('.deps/emscripten/emscripten-version.txt', root), 'utf8');
+    const dependencies = process.env.DPCACHE_DEPS
+      ? pathToFileURL(`${process.env.DPCACHE_DEPS}/`)
+      : new URL('.deps/', root);
+    const version = new URL('emscripten/emscripten-version.txt', dependencies);
+    const text = readFileSync(version, 'utf8');
     return text.replaceAll('"', '').trim();
   } catch {
     return firstLine('emcc', ['--version']);

@@ -49,7 +49,8 @@ export async function slotsSection({ slots, sizes, places, queries }) {
 Time of a call with 1,000 to 100,000 slots of 384 floats: \`nearest\`, and \`observe\` of an item that
 merges, for the others a search and a comparison with tau. Median of rounds, over ${queries} queries with a cosine
 of .96 to a slot; in brackets the share of queries whose slot was found, where it is not all. \`insert\`: the mean
-time to insert one, from none to all; dpcache opens a memory file here.
+time to insert one, from none to all; dpcache opens a memory file here, and makes the codes
+that it is searched by with the first calls, some at each: 100,000 slots are scanned for most of them.
 
 ${lines.join('\n')}
 ${absent.length > 0 ? `Not in the tables:\n\n${absent.join('\n')}\n` : ''}`;

@@ -29,8 +29,12 @@ Value Nearest::read(const Key& query) const {
 }
 
 void Window::write(const Key& key, std::size_t item_class) {
-  FullAttention::write(key, item_class);
-  if (tokens.size() > budget_) drop(sinks_);
+  if (tokens.size() < budget_) {
+    FullAttention::write(key, item_class);
+    return;
+  }
+  tokens[sinks_ + oldest_] = {key, one_hot(item_class)};
+  oldest_ = (oldest_ + 1) % (budget_ - sinks_);
 }
 
 void HeavyHitters::write(const Key& key, std::size_t item_class) {

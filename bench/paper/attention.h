@@ -47,6 +47,7 @@ class Window : public FullAttention {
  private:
   std::size_t budget_;
   std::size_t sinks_;
+  std::size_t oldest_ = 0;  // of those behind the sinks: the one that the next overwrites
 };
 
 // H2O: each key asks what is kept, and what gathered least attention goes, the latest aside.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "paper/data.h"
 #include "paper/table.h"
 
 namespace {
@@ -15,7 +16,13 @@ using Study = void (*)();
 // The longest first, for two that run at a time.
 const std::vector<std::pair<std::string, Study>>& all_studies() {
   static const std::vector<std::pair<std::string, Study>> kList = {
+      {"real_retail", dpcache::paper::real_retail},
+      {"real_frontier", dpcache::paper::real_frontier},
+      {"real_texts", dpcache::paper::real_texts},
       {"plateau", dpcache::paper::plateau_study},
+      {"overlap", dpcache::paper::overlap},
+      {"real_ids", dpcache::paper::real_ids},
+      {"real_budgets", dpcache::paper::real_budgets},
       {"frontier", dpcache::paper::frontier},
       {"hybrid", dpcache::paper::hybrid},
       {"gate", dpcache::paper::gate_study},
@@ -27,6 +34,7 @@ const std::vector<std::pair<std::string, Study>>& all_studies() {
       {"fixed_state", dpcache::paper::fixed_state},
       {"clustering", dpcache::paper::clustering},
       {"weaknesses", dpcache::paper::weaknesses},
+      {"pairs", dpcache::paper::alike_pairs},
       {"cost", dpcache::paper::read_cost},
   };
   return kList;
@@ -55,6 +63,9 @@ int main(int count, char** arguments) {
   }
   try {
     return run(arguments[1]);
+  } catch (const dpcache::paper::Missing& missing) {
+    std::cerr << "paper: SKIPPED " << arguments[1] << ": " << missing.what() << '\n';
+    return 77;
   } catch (const std::exception& failure) {
     std::cerr << "paper: " << failure.what() << '\n';
     return 1;

@@ -29,7 +29,9 @@ def text(x, y, words, anchor="middle", kind="", turn=""):
             f"{html.escape(str(words))}</text>")
 
 
-def number(value):
+def number(value, base=None):
+    if base == 2 and value < 1:
+        return f"1/{round(1 / value)}"
     if value >= 10000 and math.log10(value) % 1 < 1e-9:
         return "10" + "⁰¹²³⁴⁵⁶⁷⁸⁹"[round(math.log10(value))]
     return f"{value:g}"
@@ -84,11 +86,11 @@ class Panel:
         for tick in self.y.ticks:
             _, y = at(self.x.least, tick)
             out.append(f'<path class="grid" d="M{left} {y:.1f}h{PANEL_WIDTH}"/>')
-            out.append(text(left - 7, y + 4, number(tick), "end"))
+            out.append(text(left - 7, y + 4, number(tick, self.y.log), "end"))
         for tick in self.x.ticks:
             x, _ = at(tick, self.y.least)
             out.append(f'<path class="axis" d="M{x:.1f} {bottom}v5"/>')
-            out.append(text(x, bottom + 19, number(tick)))
+            out.append(text(x, bottom + 19, number(tick, self.x.log)))
         for index, points, marks in self.series:
             places = [at(x, min(max(y, self.y.least), self.y.most)) for x, y, _ in points]
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)

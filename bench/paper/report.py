@@ -3,50 +3,18 @@
 
 usage: bench/paper/report.py FOLDER      FOLDER holds one .tsv for each study"""
 
-import collections
+import math
 import pathlib
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from figures import RECALL, Figures, lines, points_of, signed, table, wrapped  # noqa: E402
 from machine import describe  # noqa: E402
 from plot import Axis, Panel, dots, figure  # noqa: E402
-
-Figure = collections.namedtuple("Figure", "mean spread seeds")
-
-
-class Figures:
-    """study, series, x, metric -> mean, standard deviation over seeds, seeds."""
-
-    def __init__(self, folder):
-        self.all = {}
-        for path in sorted(pathlib.Path(folder).glob("*.tsv")):
-            for line in path.read_text(encoding="utf-8").splitlines():
-                study, series, x, metric, mean, spread, seeds = line.split("\t")
-                self.all[study, series, float(x), metric] = Figure(float(mean), float(spread), int(seeds))
-
-    def at(self, study, series, x, metric):
-        return self.all[study, series, float(x), metric]
-
-    def series(self, study):
-        return list(dict.fromkeys(key[1] for key in self.all if key[0] == study))
-
-    def points(self, study, series, metric):
-        return [(x, figure.mean, figure.spread) for (one, name, x, kind), figure in sorted(self.all.items())
-                if (one, name, kind) == (study, series, metric)]
-
-    def show(self, study, series, x, metric, digits=3):
-        found = self.at(study, series, x, metric)
-        spread = f" ± {found.spread:.{digits}f}" if found.seeds > 1 and found.spread >= 0.5 * 10**-digits else ""
-        return f"{found.mean:.{digits}f}{spread}"
-
-
-def table(heads, rows, numeric=None):
-    out = ["| " + " | ".join(heads) + " |", "|" + "|".join("---:" if numeric and i in numeric else "---"
-                                                            for i in range(len(heads))) + "|"]
-    return "\n".join(out + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
-
+from report_real import embeddings, streams  # noqa: E402
 
 # What the paper prints, and what a NumPy simulation found before this library.
 TABLE_ONE = {
@@ -79,29 +47,52 @@ def table_one(figures):
 means. Circle: dpcache; crosses: all tokens kept; squares: a budget of 64; triangles: a fixed state.
 
 {table(["mechanism", "recall", "slots", "floats", "paper", "simulated"], rows, {2, 3})}
-- dpcache misses in {round((1 - figures.at("table1", "dpcache", 64, "recall").mean) * 12800)} of 12,800 questions: now and
-  then two of 64 random keys are .5 alike, and share a slot. Leader clustering, written apart, misses the same.
-- SnapKV, TOVA and H2O differ from the simulation by up to .012, more than the standard error of ten seeds (.003). A
-  likely reason, not tested: without noise the copies of an item tie, and which of equals goes is not the mechanism's to
-  say. With noise (the frontier, below) H2O still differs, by up to .029.
-- H2O depends on how many of the latest tokens it is made to keep; the paper's .92 lies between 0 and 8 of them.
-- The paper's "SSM (32)" is a linear attention with keys of 32 floats. With 64 it recalls more; a diagonal state, which
-  adds keys and values instead of multiplying them, cannot answer at all.
-- Episodic control is perfect because exact repeats overwrite. With noise there are none, and it holds what a recency window
-  holds; its broad kernel then reads less out of it. Kanerva's memory fades with noise as well: see below.
-- Mechanisms with parameters (selective scan, product keys, Titans, Kanerva's addresses) run untrained, with random
-  projections and one setting for all studies. Trained they would do better; these rows are their mechanism only.
-- Landmark- and EM-LLM-like keep every token. Their misses are blocks whose mean key does not show what is in them.
-"""
+{table_one_remarks(figures)}"""
 
 
-def lines(panel, figures, study, metric, names, first=0):
-    for index, name in enumerate(names):
-        panel.add(first + index, figures.points(study, name, metric))
-    return panel
+def first_number(text):
+    return float(re.search(r"\d*\.?\d+", text).group())
 
 
-RECALL = [0, .2, .4, .6, .8, 1]
+def table_one_remarks(figures):
+    def recall(name, x=64):
+        return figures.mean("table1", name, x, "recall")
+
+    asked = 12800
+    missed = round((1 - recall("dpcache")) * asked)
+    differ = ("SnapKV", "TOVA", "H2O (no recent)", "H2O (B/8 recent)", "H2O (B/4 recent)")
+    largest = max(abs(recall(name) - first_number(TABLE_ONE[name][1])) for name in differ)
+    error = max(figures.at("table1", name, 64, "recall").spread for name in differ) / math.sqrt(10)
+    h2o = "H2O (B/8 recent)"
+    with_noise = max(abs(figures.mean("frontier_uniform", h2o, budget, "recall") - told)
+                     for budget, told in zip((32, 48, 64), (.487, .713, .872)))
+    keep_all = ("Landmark-like (blocks of 16, best 4)", "EM-LLM-like (best 4 events)")
+    ranked = [figures.mean("noise", "Kanerva (B rows)", rho, "recall") for rho in (0, .3, .5, .7, 1)]
+    return points_of(
+        figures.claim(recall("dpcache") == recall("leader clustering"), f"""dpcache misses in {missed} of {asked:,}
+            questions: {"now and then two of 64 random keys are .5 alike, and share a slot." if missed else ""} Leader
+            clustering, written apart, misses the same."""),
+        figures.claim(largest > error, f"""SnapKV, TOVA and H2O differ from the simulation by up to {largest:.3f}, more
+            than the standard error of ten seeds (at most {error:.3f}). A likely reason, not tested: without noise the
+            copies of an item tie, and which of equals goes is not the mechanism's to say. With noise (the frontier,
+            below) H2O still differs, by up to {with_noise:.3f}."""),
+        figures.claim(recall("H2O (no recent)") > .92 > recall(h2o), """H2O depends on how many of the latest tokens it
+            is made to keep; the paper's .92 lies between 0 and 8 of them."""),
+        figures.claim(recall("linear attention") > recall("linear attention, d = 32", 32) + .05 and
+                      recall("diagonal SSM (64 states)") < .15, """The paper's "SSM (32)" is a linear attention with
+            keys of 32 floats. With 64 it recalls more; a diagonal state, which adds keys and values instead of
+            multiplying them, cannot answer at all."""),
+        figures.claim(recall("neural episodic control") > .9995 and
+                      figures.mean("noise", "neural episodic control", .5, "recall") <
+                      figures.mean("noise", "recency", .5, "recall") and ranked == sorted(ranked, reverse=True),
+                      """Episodic control is perfect because exact repeats overwrite. With noise there are none, and
+            it holds what a recency window holds; its broad kernel then reads less out of it. Kanerva's memory fades
+            with noise as well: see below."""),
+        """Mechanisms with parameters (selective scan, product keys, Titans, Kanerva's addresses) run untrained, with
+            random projections and one setting for all studies. Trained they would do better; these rows are their
+            mechanism only.""",
+        figures.claim(all(recall(name) < 1 for name in keep_all), """Landmark- and EM-LLM-like keep every token. Their
+            misses are blocks whose mean key does not show what is in them."""))
 
 
 def frontier(figures):
@@ -132,12 +123,34 @@ def frontier(figures):
 ρ = .3, s* = .6; 20 seeds (uniform), 5 (Zipf). dpcache drops its least used slot.
 
 {table(["mechanism", "uniform, B = 32, 48, 64", "simulated", "Zipf, B = 128, 256", "simulated"], rows)}
-- Below 64 entries no mechanism can hold 64 items, and H2O without a window and dpcache are within two and a half points of
-  each other. From 64 on dpcache holds every item, and H2O spends entries on repeats.
-- The simulation does not say how many recent tokens its H2O keeps; B/8 is nearest.
-- TOVA drops what the latest key attends to least. Under Zipf the latest key is mostly a popular one, and rare items go.
-- k-means under Zipf is left out; its time was not measured.
-"""
+{frontier_remarks(figures)}"""
+
+
+def frontier_remarks(figures):
+    def recall(name, budget, study="frontier_uniform"):
+        return figures.mean(study, name, budget, "recall")
+
+    whole = "H2O (no recent)"
+    apart = max(abs(recall("dpcache", budget) - recall(whole, budget)) for budget in (16, 24, 32, 40, 48, 56))
+    told = dict(zip((32, 48, 64), (.487, .713, .872)))
+    distance = {name: sum(abs(recall(name, budget) - known) for budget, known in told.items())
+                for name in (whole, "H2O (B/8 recent)")}
+    zipf = {name: recall(name, 256, "frontier_zipf") for name in figures.series("frontier_zipf")}
+    kmeans = "clustered attention (k-means, B)"
+    return points_of(
+        figures.claim(apart <= .05 and min(recall("dpcache", budget) for budget in (64, 96, 128, 192)) == 1 and
+                      recall(whole, 64) < 1, f"""Below 64 entries no mechanism can hold 64 items, and H2O without a
+            window and dpcache are within {apart:.3f} of each other. From 64 on dpcache holds every item, and H2O spends
+            entries on repeats."""),
+        figures.claim(distance["H2O (B/8 recent)"] < distance[whole], """The simulation does not say how many recent
+            tokens its H2O keeps; of those here B/8 is nearest."""),
+        figures.claim(min(zipf, key=zipf.get) == "TOVA", """TOVA drops what the latest key attends to least. Under Zipf
+            the latest key is mostly a popular one, and rare items go."""),
+        figures.claim(zipf[whole] < zipf[kmeans] < zipf["dpcache"] - .2 and all(
+            recall(kmeans, budget) > recall("dpcache", budget) for budget in (16, 24, 32)), f"""k-means sees the whole
+            stream before it chooses, and is the best up to 32 entries for 64 items. Under Zipf it has 256 centres for 256 items and
+            recalls {zipf[kmeans]:.3f}, little more than H2O ({zipf[whole]:.3f}): random tokens as first centres are mostly
+            popular items."""))
 
 
 def plateau(figures):
@@ -163,7 +176,16 @@ def plateau(figures):
 and copies open slots of their own.
 
 {table(["popularity", "s*", "recall", "slots an item", "simulated"], rows, {1})}
+{plateau_remark(figures)}
 """
+
+
+def plateau_remark(figures):
+    flat = [figures.mean("plateau", name, least, metric) for name in figures.series("plateau")
+            for least in (.5, .6, .7, .8) for metric in ("recall", "slots an item")]
+    return figures.claim(all(abs(one - 1) <= .005 for one in flat), wrapped(f"""From s* = .5 to .8 recall and slots an
+        item are between {min(flat):.3f} and {max(flat):.3f} whatever the popularity. Items in random directions do not
+        overlap; where real ones do there is no plateau (below)."""))
 
 
 def growth(figures):
@@ -190,12 +212,19 @@ def growth(figures):
 
 ![Tables of a restaurant and slots of a finite vocabulary](growth.svg)
 
-Left: 200 runs for each α, bars are standard deviations. The memory in such a restaurant (d = 128, ρ = .3, s* = .5,
-10,000 customers, 4 seeds) opens one slot a table.
+Left: 200 runs for each α, bars are standard deviations. {one_slot_a_table(figures)}
 
 {table(["restaurant", "tables at N = 100,000", "theory", "slope on ln N", "simulated", "memory: slots = tables"], rows)}
-Finite vocabulary, 20 seeds: {finite} slots after 64, 256 and 1,024 elements; 64·(1 − (63/64)ᴺ) is 40.6, 62.9 and 64.0.
+Finite vocabulary, 20 seeds: {finite} slots after 64, 256 and 1,024 elements; 64·(1 − (63/64)ᴺ) is
+{", ".join(f"{figures.mean('finite', 'dpcache', n, 'expected'):.1f}" for n in (64, 256, 1024))}.
 """
+
+
+def one_slot_a_table(figures):
+    same = all(figures.mean("crp_memory", name, 10000, "slots") == figures.mean("crp_memory", name, 10000, "tables")
+               for name in figures.series("crp_memory"))
+    return figures.claim(same, "The memory in such a restaurant (d = 128, ρ = .3, s* = .5,\n"
+                         "10,000 customers, 4 seeds) opens one slot a table.")
 
 
 def budgets(figures):
@@ -228,14 +257,33 @@ m0 = 6, β = 80, η = .05, γ = .95, s* = .5, ρ = .3, 20 seeds; the items seen 
 a fixed budget that holds as many slots on average.
 
 {table(["stream", "surprise [eq. 4, 5]", "paper", "simulated", "ghost list", "simulated"], rows)}
-- Without a budget {figures.show("budget", turns, 0, "unbounded recall")} @
-  {figures.at("budget", turns, 0, "unbounded slots").mean:.1f} slots; fixed at 18
-  {figures.show("budget", turns, 0, "fixed 18 recall")} @ {figures.at("budget", turns, 0, "fixed 18 slots").mean:.1f}.
-- **Surprise loses on fresh sets of equal size**: it has cooled when a set's rarer items come. On a constant set it gains
-  nothing. The ghost list, which is not the paper's, answers to what was lost, and loses on neither.
-- The paper's fixed budget recalls .81 @ 16.5; ours of the same size .82 and of the adaptive one's average .83: the
-  gain is therefore a little smaller than the paper's.
-"""
+{budget_remarks(figures)}"""
+
+
+def budget_remarks(figures):
+    def gain(stream, kind):
+        return figures.mean("budget", stream, 0, f"{kind} recall") - \
+            figures.mean("budget", stream, 0, f"{kind} fixed recall")
+
+    turns = "6 and 30 fresh items in turn"
+    fresh = ("fresh sets of 18", "fresh sets of 30")
+    constant = ("one constant set of 18", "one constant set of 30")
+    fixed = figures.mean("budget", turns, 0, "fixed 18 recall")
+    same = figures.mean("budget", turns, 0, "adaptive fixed recall")
+    return points_of(
+        f"""Without a budget {figures.show("budget", turns, 0, "unbounded recall")} @
+            {figures.mean("budget", turns, 0, "unbounded slots"):.1f} slots; fixed at 18
+            {figures.show("budget", turns, 0, "fixed 18 recall")} @
+            {figures.mean("budget", turns, 0, "fixed 18 slots"):.1f}.""",
+        figures.claim(all(gain(name, "adaptive") < -.05 for name in fresh) and
+                      all(abs(gain(name, "adaptive")) < .01 for name in constant) and
+                      all(gain(name, "ghost") > 0 for name in fresh + constant),
+                      """**Surprise loses on fresh sets of equal size**: it has cooled when a set's rarer items come.
+            On a constant set it gains nothing. The ghost list, which is not the paper's, answers to what was lost, and
+            loses on neither. On windows of real streams both are another matter: see below."""),
+        figures.claim(.81 <= fixed + .02 and gain(turns, "adaptive") < .08, f"""The paper's fixed budget recalls .81 @
+            16.5; ours of the same size {fixed:.3f} and of the adaptive one's average {same:.3f}: the gain is therefore
+            {gain(turns, "adaptive"):.3f} where the paper's is .08."""))
 
 
 def noise(figures):
@@ -252,11 +300,20 @@ def noise(figures):
 
 ![Recall and slots against noise](noise.svg)
 
-64 items × 4, s* = .6, B = 64, 10 seeds. Above ρ = .6 copies of an item are often less than .6 alike: dpcache then
-pays in slots, not in recall, and at ρ = 1 it keeps nearly all tokens, as full attention does.
+64 items × 4, s* = .6, B = 64, 10 seeds.
+{noise_remark(figures)}
 
 {table(["mechanism", "ρ = 0", ".3", ".5", ".7", "1", "slots at .7"], rows)}
 """
+
+
+def noise_remark(figures):
+    recalls = [figures.mean("noise", "dpcache", rho, "recall") for rho in (.7, 1)]
+    full = [figures.mean("noise", "full attention", rho, "recall") for rho in (.7, 1)]
+    slots = [figures.mean("noise", "dpcache", rho, "slots") for rho in (.5, .7, 1)]
+    return figures.claim(all(a >= b - .005 for a, b in zip(recalls, full)) and slots[1] > 1.1 * slots[0] and
+                         slots[2] > .8 * 256, wrapped(f"""Above ρ = .6 copies of an item are often less than .6 alike:
+        dpcache then pays in slots, not in recall, and at ρ = 1 it keeps {slots[2]:.0f} of 256 tokens."""))
 
 
 def fixed_state(figures):
@@ -285,24 +342,58 @@ The hybrid: 24 items × 3, ρ = .3, 3 seeds of 2,000 episodes. Beside recall, ho
 R² of the best line from what is kept (1,500 episodes teach, 500 judge).
 
 {table(["mechanism", "recall", "R² of the count", "slots", "floats", "simulated: recall, R²"], hybrid, {3, 4})}
-- An integrator that is not trained counts exactly, hence 1.000 where trained models come to .98 and .99.
-- dpcache alone sees the flag of an item's first copy only. The two together do both.
-"""
+{hybrid_remarks(figures)}"""
+
+
+def hybrid_remarks(figures):
+    fits = {name: figures.mean("hybrid", name, 24, "r2") for name in figures.series("hybrid")}
+    recalls = {name: figures.mean("hybrid", name, 24, "recall") for name in figures.series("hybrid")}
+    alone = next(name for name in fits if name.startswith("SSM alone"))
+    both = "SSM + dpcache"
+    return points_of(
+        figures.claim(fits[alone] > .9995 and fits[both] > .9995, """An integrator that is not trained counts exactly,
+            hence 1.000 where trained models come to .98 and .99."""),
+        figures.claim(fits["dpcache alone"] < fits[both] and recalls[alone] < .5 < recalls[both], """dpcache alone sees
+            the flag of an item's first copy only. The two together do both."""))
 
 
 def clustering(figures):
-    names = figures.series("clustering")
-    rows = [[name] + [f"{figures.show('clustering', name, rho, 'recall')} @ "
-                      f"{figures.at('clustering', name, rho, 'slots').mean:.1f}" for rho in (.1, .3, .5, .7)]
-            for name in names]
+    rhos = (.1, .3, .5, .7)
+
+    def rows(study):
+        return [[name] + [f"{figures.show(study, name, rho, 'recall')} @ "
+                          f"{figures.mean(study, name, rho, 'slots'):.1f}" for rho in rhos]
+                for name in figures.series(study)]
+
+    def recall(study, name, rho):
+        return figures.mean(study, name, rho, "recall")
+
+    heads = ["method", "ρ = .1", ".3", ".5", ".7"]
+    studies = ("clustering", "clustering_zipf")
+    one_pass = [recall(study, "dpcache, frozen keys", rho) for study in studies for rho in rhos]
+    equal = {study: [recall(study, "k-means, M = K", rho) for rho in rhos] for study in studies}
+    zipf_twice = max(recall("clustering_zipf", "k-means, M = 2K", rho) for rho in rhos)
+    folded = [figures.mean(study, "dpcache, consolidated at the end", .7, "slots") for study in studies]
+    opened = [figures.mean(study, "dpcache, frozen keys", .7, "slots") for study in studies]
+    remarks = points_of(
+        figures.claim(min(one_pass) > .99 and max(equal["clustering"]) < .95, """k-means from random tokens starts with
+            two centres in some items and none in others, and stays there; one pass with a threshold cannot make that
+            mistake."""),
+        figures.claim(max(equal["clustering_zipf"]) < min(equal["clustering"]) and zipf_twice < .9, f"""Under Zipf it
+            is far worse: most random tokens are copies of a few items. With M = K it recalls at most
+            {max(equal["clustering_zipf"]):.3f}, with twice the centres at most {zipf_twice:.3f}."""),
+        figures.claim(abs(folded[0] - 64) < .5 and abs(folded[1] - 256) < 2.5 and opened[0] > 70 and opened[1] > 270,
+                      f"""At ρ = .7 the one pass opens duplicates, {opened[0]:.0f} slots for 64 items and
+            {opened[1]:.0f} for 256; consolidation leaves {folded[0]:.1f} and {folded[1]:.1f}."""))
     return f"""## One pass against offline clustering
 
 64 items × 8, s* = .6, 10 seeds; recall @ slots. k-means sees all tokens 25 times and must be told M.
 
-{table(["method", "ρ = .1", ".3", ".5", ".7"], rows)}
-k-means from random tokens starts with two centres in some items and none in others, and stays there; one pass with a
-threshold cannot make that mistake. At ρ = .7 the one pass opens duplicates; consolidation folds all of them.
-"""
+{table(heads, rows("clustering"))}
+The same with Zipf's popularity: 256 items, 4,096 elements, 5 seeds.
+
+{table(heads, rows("clustering_zipf"))}
+{remarks}"""
 
 
 def weaknesses(figures):
@@ -324,12 +415,16 @@ def weaknesses(figures):
 ![Recall and slots of a chain against the threshold](chain.svg)
 
 Chain of 40 items × 20, ρ = .1, 20 seeds, s* = .6: {figures.show("chain", "cosine .75", .6, "slots", 1)} slots, recall
-{figures.show("chain", "cosine .75", .6, "recall")} (simulated: 16.4 and .44). A threshold above the neighbours' .75 mends
-it. One item that turns by 180° in 2,000 steps, 10 seeds: {drift[0]:.0f} slots with frozen keys, {drift[1]:.0f} with
+{figures.show("chain", "cosine .75", .6, "recall")} (simulated: 16.4 and .44). {chain_remark(figures)} One item that turns by 180° in 2,000 steps, 10 seeds: {drift[0]:.0f} slots with frozen keys, {drift[1]:.0f} with
 centroids (simulated: 4 and 2). The same 512 elements in 50 orders, s* = .6:
 
 {table(["order", "slots", "recall", "simulated"], rows)}
 """
+
+
+def chain_remark(figures):
+    return figures.claim(figures.mean("chain", "cosine .75", .85, "recall") > .99,
+                         "A threshold above the neighbours' .75 mends\nit.")
 
 
 def cost(figures):
@@ -351,10 +446,19 @@ One thread, d = 64, 16 classes, ρ = .3; the least of nine rounds of 2,000 reads
 threshold that nothing but an exact repeat passes.
 
 {table(["r", "tokens", "dpcache, µs", "all tokens, µs", "ratio", "paper"], rows, {0, 1, 2, 3, 4, 5})}
-Flat, as the paper has it. Its ratio at r = 128 is 37, ours is above the 128 entries to 1. How the paper measured is not known
-here: a cost that each read has whatever it reads, in a framework for one, would lower its ratio; ours rises where 8,192
-keys and values, 2.5 MiB, no longer fit the inner caches.
+{cost_remark(figures)}
 """
+
+
+def cost_remark(figures):
+    few = [figures.mean("cost", "dpcache", r, "microseconds") for r in (4, 8, 16, 32, 64, 128)]
+    ratio = figures.mean("cost", "all tokens", 128, "microseconds") / few[-1]
+    flat = figures.claim(max(few) < 1.5 * min(few), f"""Flat, as the paper has it: {min(few):.2f} to {max(few):.2f} µs.""")
+    beyond = """; it is above the 128 entries to 1 where 8,192 keys and values, 2.5 MiB, no longer fit the inner
+        caches""" if ratio > 128 else ""
+    return wrapped(flat + figures.claim(ratio > 37, f""" The paper's ratio at r = 128 is 37, ours {ratio:.0f}{beyond}. How
+        the paper measured is not known here: a cost that each read has whatever it reads, in a framework for one, would
+        lower its ratio."""))
 
 
 def gate(figures):
@@ -387,12 +491,32 @@ tokens with g > ½. Converged: recall of .99 or more from at most 70 tokens. "Be
 the number of items known.
 
 {table(["rule, gate", "converged", "tokens kept", "recall", "recall of the best 64", "paper or simulated"], rows)}
-The soft mask loses nothing by spreading over repeats: in three of five runs g does not part at ½ and only the choice of the
-best 64 brings recall; a perceptron spreads over all tokens, and none reaches ½. Straight-through keeps nearly everything
-from most starts. Hard keeps with exact differences teach novelty to two parameters and to a perceptron alike; the key
-alone does not hold it. The paper's price, length and starts are not known here: its two parameters reach 1.000, by its rule
-here four of five runs do.
+{gate_remarks(figures)}
 """
+
+
+def gate_remarks(figures):
+    def found(kind, metric):
+        return figures.mean("gate_ablation", kind, 0, metric)
+
+    soft, straight = "soft mask (the paper's), two parameters", "straight-through, two parameters"
+    exact = ("exact flips, two parameters", "exact flips, perceptron on key and novelty")
+    wide = "soft mask, perceptron on key and novelty"
+    key = "exact flips, perceptron on the key alone"
+    missed = 5 - round(found(soft, "converged"))
+    return wrapped(" ".join([
+        figures.claim(missed > 0 and found(soft, "ranked") >= found(soft, "converged"), f"""The soft mask loses nothing
+            by spreading over repeats: in {missed} of 5 runs g does not part at ½ and only the choice of the best 64 can
+            bring recall."""),
+        figures.claim(found(wide, "kept") < 1 and found(wide, "ranked") == 0, """Under it a perceptron spreads over all
+            tokens, and none reaches ½."""),
+        figures.claim(found(straight, "kept") > 128 and found(straight, "converged") <= 2, """Straight-through keeps
+            nearly everything from most starts."""),
+        figures.claim(all(found(kind, "converged") == 5 for kind in exact) and found(key, "converged") == 0, """Hard
+            keeps with exact differences teach novelty to two parameters and to a perceptron alike; the key alone does
+            not hold it."""),
+        figures.claim(True, f"""The paper's price, length and starts are not known here: its two parameters reach 1.000;
+            by its rule {round(found(soft, "ranked"))} of 5 runs here do (best 64: .99 or more).""")]))
 
 
 def main() -> int:
@@ -410,14 +534,17 @@ classes, θ = .05, the answer is the largest component of the mixed value; every
 from a stated integer generator, other than the simulation's, so figures agree within their spread only. Every mechanism is
 in this folder, behind `mechanism.h`; nothing is tuned to a study. A slot of dpcache is a key, a value and a usage: 81 floats.
 """]
-    for study in (table_one, frontier, plateau, growth, budgets, noise, fixed_state, clustering, weaknesses, cost, gate):
+    for study in (table_one, frontier, plateau, growth, budgets, noise, fixed_state, clustering, weaknesses, cost, gate,
+                  streams, embeddings):
         parts.append(study(figures))
     parts.append("""## Not here
 
-The frontier on real streams; trained versions of the mechanisms that have parameters.
+Trained versions of the mechanisms that have parameters.
 """)
     (HERE / "results.md").write_text("\n".join(parts), encoding="utf-8")
-    return 0
+    for sentence in figures.broken:
+        print(f"report: no longer so, and left out: {sentence}", file=sys.stderr)
+    return 1 if figures.broken else 0
 
 
 if __name__ == "__main__":

@@ -38,6 +38,14 @@ void weaknesses();
 void read_cost();
 void gate_study();
 void gate_ablations();
+// Those of real streams; they throw Missing where the data is not there.
+void real_retail();
+void real_ids();
+void real_texts();
+void real_frontier();
+void real_budgets();
+void overlap();
+void alike_pairs();
 
 }  // namespace dpcache::paper
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "digits.h"
 #include "event_bytes.h"
 #include "hash.h"
 #include "state.h"
@@ -18,7 +19,7 @@ Status conflict(std::string detail) {
 }
 
 std::string slot_name(SlotId id) {
-  return "slot " + std::to_string(id);
+  return "slot " + whole_number(id);
 }
 
 // Follows the slots that an event removes, one after the other.
@@ -40,6 +41,72 @@ class Removals {
   std::set<SlotId> gone_;
 };
 
+#if DPCACHE_TRUST
+// What an observed item says of its uncertainty.
+Status check_doubts(const CacheState& state, const Decision& decision) {
+  const auto refuse = [](const char* detail) {
+    return Status{Error::bad_request, 0, "/decision", detail};
+  };
+  // An audit keeps what the event says of its item.
+  const bool sane = decision.similarity >= -1.0F && decision.similarity <= 1.0F &&
+                    decision.threshold >= 0.0F && decision.threshold <= 2.0F &&
+                    decision.gate >= 0.0F && decision.gate <= 1.0F;
+  if (state.config.audit != Audit::none && !sane) return refuse("a figure is out of its range");
+  if (!decision.uncertain) {
+    return decision.verdict ? refuse("a verdict without a question") : Status{};
+  }
+  if (decision.verdict && *decision.verdict > Judgement::unknown) return refuse("no such verdict");
+  const bool merges = decision.action == Action::merge;
+  if (merges != (decision.verdict == Judgement::same)) return refuse("the verdict was another");
+  if (merges) return {};
+  if (!decision.nearest || state.slots.find(decision.nearest->slot) == kNoRow) {
+    return conflict("the event is uncertain about a slot that is not there");
+  }
+  const float similarity = decision.nearest->similarity;
+  if (!(similarity >= -1.0F && similarity <= 1.0F)) return refuse("the similarity is out of range");
+  return {};
+}
+
+// As a replay says it: the event does not follow.
+Status as_conflict(Status status) {
+  if (!status) status.code = Error::conflict;
+  return status;
+}
+
+Status check_correction(const CacheState& state, const Event& event) {
+  const Correction& correction = event.correction;
+  switch (event.kind) {
+    case EventKind::split: {
+      if (correction.other != state.counters.next_id || correction.other > kMaxId) {
+        return conflict("the event opens " + slot_name(correction.other) + ", not the next");
+      }
+      const Item& item = event.item;
+      if (item.key.empty()) {
+        return as_conflict(
+            check_split(state, correction.slot, correction.member, nullptr, nullptr));
+      }
+      if (Status status = check_item(state.config, item); !status) return status;
+      if (!is_unit(item.key)) {
+        return {Error::bad_request, 0, "/key", "the key is not of unit length"};
+      }
+      AlignedFloats key(state.slots.stride());
+      std::copy(item.key.begin(), item.key.end(), key.begin());
+      return as_conflict(check_split(state, correction.slot, correction.member, &item, key.data()));
+    }
+    case EventKind::review:
+      if (correction.verdict > Judgement::unknown) {
+        return {Error::bad_request, 0, "/verdict", "no such verdict"};
+      }
+      if (state.ledger.open_questions().find(correction.slot, correction.other) == nullptr) {
+        return conflict("the slots are not listed for review");
+      }
+      return {};
+    default:
+      return as_conflict(check_pair(state, correction.slot, correction.other));
+  }
+}
+#endif
+
 Status check_observed(const CacheState& state, const Event& event) {
   const Item& item = event.item;
   const Decision& decision = event.decision;
@@ -60,14 +127,14 @@ Status check_observed(const CacheState& state, const Event& event) {
     }
   }
   Removals removals(state, decision.slot);
-  for (SlotId id : decision.evicted) {
-    if (id == decision.slot || !removals.remove(id)) {
-      return conflict("the event evicts " + slot_name(id) + ", which is not there");
-    }
-  }
   for (const Fold& fold : decision.folded) {
     if (fold.slot == decision.slot || !removals.fold(fold)) {
       return conflict("the event folds " + slot_name(fold.slot) + ", which is not there");
+    }
+  }
+  for (SlotId id : decision.evicted) {
+    if (id == decision.slot || !removals.remove(id)) {
+      return conflict("the event evicts " + slot_name(id) + ", which is not there");
     }
   }
   if (decision.budget.has_value() != (state.config.budget != BudgetKind::none)) {
@@ -76,22 +143,40 @@ Status check_observed(const CacheState& state, const Event& event) {
   const bool sane = decision.surprise >= 0.0F && decision.surprise <= 1.0F &&
                     (!decision.budget || (*decision.budget >= 1.0F && *decision.budget <= 0x1p54F));
   if (!sane) return {Error::bad_request, 0, "/decision", "surprise or budget is out of its range"};
+#if DPCACHE_TRUST
+  return check_doubts(state, decision);
+#else
   return {};
+#endif
 }
 
 }  // namespace
 
+#if DPCACHE_TRUST
+Config normal(Config config) {
+  if (config.tau_merge == threshold(config)) config.tau_merge.reset();
+  return config;
+}
+
+CacheState::CacheState(const Config& settings)
+    : config(normal(settings)),
+      slots(settings),
+      budget(settings),
+      unit_key(padded(settings.dimension)) {
+  const std::string text = to_json(config);
+#else
 CacheState::CacheState(const Config& settings)
     : config(settings), slots(settings), budget(settings), unit_key(padded(settings.dimension)) {
   const std::string text = to_json(settings);
+#endif
   counters.state_hash = hash64(std::as_bytes(std::span(text)), 0);
 }
 
-void CacheState::write(const Item& item, const Decision& decision) {
+void CacheState::write(const Item& item, const Decision& decision, float closest) {
   slots.grow_weight(config);
   ++counters.items;
   if (decision.action == Action::allocate) {
-    slots.open(config, decision.slot, unit_key, item);
+    slots.open(config, decision.slot, unit_key, item, closest);
     ++counters.allocations;
     ++counters.next_id;
   } else {
@@ -99,12 +184,18 @@ void CacheState::write(const Item& item, const Decision& decision) {
     ++counters.merges;
   }
   budget.commit(config, decision.action, unit_key, {decision.surprise, decision.budget});
+#if DPCACHE_TRUST
+  note(item, decision);
+#endif
 }
 
 void CacheState::evict(SlotId id) {
   const std::size_t r = slots.find(id);
   budget.add_ghost(slots.key(r));
   slots.remove(r);
+#if DPCACHE_TRUST
+  ledger.gone(id);
+#endif
   ++counters.evictions;
 }
 
@@ -112,27 +203,47 @@ void CacheState::fold(Fold fold) {
   const std::size_t r = slots.find(fold.slot);
   budget.add_ghost(slots.key(r));
   slots.fold(config, r, slots.find(fold.into), Slots::FoldKey::by_policy);
+#if DPCACHE_TRUST
+  ledger.fold(fold.slot, fold.into, Ledger::Move::folded);
+  ledger.trim(config, fold.into);
+#endif
   ++counters.folds;
 }
 
 void CacheState::consolidate(Fold fold) {
   slots.fold(config, slots.find(fold.slot), slots.find(fold.into), Slots::FoldKey::centroid);
+#if DPCACHE_TRUST
+  ledger.fold(fold.slot, fold.into, Ledger::Move::folded);
+  ledger.center(fold.into);
+  ledger.trim(config, fold.into);
+#endif
   ++counters.folds;
 }
 
 void CacheState::erase(SlotId id) {
   slots.remove(slots.find(id));
+#if DPCACHE_TRUST
+  ledger.gone(id);
+#endif
   ++counters.erasures;
 }
 
 void CacheState::expire(std::span<const SlotId> ids) {
   for (SlotId id : ids) slots.remove(slots.find(id));
+#if DPCACHE_TRUST
+  for (SlotId id : ids) ledger.gone(id);
+#endif
   slots.refresh_expiry();
   counters.expirations += ids.size();
 }
 
 void CacheState::configure(const Config& settings) {
+#if DPCACHE_TRUST
+  config = normal(settings);
+  ledger.configure(config);
+#else
   config = settings;
+#endif
   budget.configure(settings);
 }
 
@@ -145,8 +256,8 @@ void CacheState::publish(Event& event) {
 
 Status check_event(const CacheState& state, const Event& event) {
   if (event.seq != state.counters.seq + 1) {
-    return conflict("event " + std::to_string(event.seq) + " does not follow event " +
-                    std::to_string(state.counters.seq));
+    return conflict("event " + whole_number(event.seq) + " does not follow event " +
+                    whole_number(state.counters.seq));
   }
   if (!is_time(event.time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
   switch (event.kind) {
@@ -177,6 +288,13 @@ Status check_event(const CacheState& state, const Event& event) {
     case EventKind::config:
       if (!event.config) return {Error::bad_request, 0, "/config", "the config is missing"};
       return check_change(state.config, *event.config);
+#if DPCACHE_TRUST
+    case EventKind::split:
+    case EventKind::must_not_merge:
+    case EventKind::must_merge:
+    case EventKind::review:
+      return check_correction(state, event);
+#endif
   }
   return {Error::bad_request, 0, "/kind", "there is no such kind of event"};
 }
@@ -185,9 +303,9 @@ void apply_event(CacheState& state, const Event& event) {
   switch (event.kind) {
     case EventKind::observe:
       std::copy(event.item.key.begin(), event.item.key.end(), state.unit_key.begin());
-      state.write(event.item, event.decision);
-      for (SlotId id : event.decision.evicted) state.evict(id);
+      state.write(event.item, event.decision, kUnknown);  // others may have been wrong
       for (const Fold& fold : event.decision.folded) state.fold(fold);
+      for (SlotId id : event.decision.evicted) state.evict(id);
       break;
     case EventKind::erase:
       state.erase(event.decision.evicted.front());
@@ -201,6 +319,27 @@ void apply_event(CacheState& state, const Event& event) {
     case EventKind::config:
       state.configure(*event.config);
       break;
+#if DPCACHE_TRUST
+    case EventKind::split:
+      std::copy(event.item.key.begin(), event.item.key.end(), state.unit_key.begin());
+      state.split(event.correction, event.item);
+      break;
+    case EventKind::must_not_merge:
+      state.ledger.keep_apart(event.correction.slot, event.correction.other);
+      break;
+    case EventKind::must_merge:
+      state.join(event.correction.slot, event.correction.other);
+      break;
+    case EventKind::review: {
+      const Correction& correction = event.correction;
+      state.ledger.settle(correction.slot, correction.other);
+      if (correction.verdict == Judgement::same) state.join(correction.slot, correction.other);
+      if (correction.verdict == Judgement::different) {
+        state.ledger.keep_apart(correction.slot, correction.other);
+      }
+      break;
+    }
+#endif
   }
 }
 

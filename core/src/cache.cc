@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decide.h"
+#include "digits.h"
 #include "event_bytes.h"
 #include "kernels.h"
 #include "search.h"
@@ -20,6 +21,10 @@ Status no_room() {
   return {Error::full, 0, "", "there is no memory for the item"};
 }
 
+#if DPCACHE_TRUST
+std::size_t noted(const Config& config, const Item& item);
+#endif
+
 // The bytes of an item's own that a slot would keep; an exact key stands in two places.
 std::size_t brought_by(const Item& item) {
   return item.payload.size() + 2 * (item.exact_key ? item.exact_key->size() : 0);
@@ -29,9 +34,18 @@ std::size_t brought_by(const Item& item) {
 // bytes. Makes it. A merge that brings nothing needs none that an earlier one has not made.
 bool make_room(CacheState& state, const Event& event) {
   const Item& item = event.item;
+#if DPCACHE_TRUST
+  const bool opens = event.kind == EventKind::split || (event.kind == EventKind::observe &&
+                                                        event.decision.action == Action::allocate);
+#else
   const bool opens = event.kind == EventKind::observe && event.decision.action == Action::allocate;
+#endif
   if (opens && !state.slots.reserve(1)) return false;
+#if DPCACHE_TRUST
+  const std::size_t brought = brought_by(item) + noted(state.config, item);
+#else
   const std::size_t brought = brought_by(item);
+#endif
   const std::size_t length = most_bytes(event);
   const std::size_t missing = state.event_bytes.size() < length ? length : 0;
   if (brought + missing == 0) return true;
@@ -78,17 +92,58 @@ void shrink(CacheState& state, Decision& decision) {
     return;
   }
   while (state.slots.size() > limit) {
+#if DPCACHE_TRUST
+    const std::optional<Fold> found =
+        decide_fold(state.config, state.slots, state.ledger, decision.slot);
+    if (!found) {  // no two may be merged: what is least used goes
+      const std::size_t excess = state.slots.size() - static_cast<std::size_t>(limit);
+      decision.evicted = decide_evictions(state.slots, excess, decision.slot);
+      for (SlotId id : decision.evicted) state.evict(id);
+      return;
+    }
+    const Fold fold = *found;
+#else
     const Fold fold = decide_fold(state.slots, decision.slot);
+#endif
     state.fold(fold);
     decision.folded.push_back(fold);
   }
 }
+
+#if DPCACHE_TRUST
+// The bytes of an item that the ledger would keep.
+std::size_t noted(const Config& config, const Item& item) {
+  constexpr std::size_t kFacts = 16;  // bytes of facts for one of text, at most about
+  std::size_t bytes = config.guards.empty() ? 0 : kFacts * item.text.size() + item.scope.size();
+  if (config.audit == Audit::none) return bytes;
+  bytes += sizeof(Entry) + item.id.size();
+  if (config.audit == Audit::ids) return bytes;
+  return bytes + sizeof(Entry::Kept) + padded(config.dimension) * sizeof(float) +
+         item.value.size_bytes() + item.payload.size() + item.text.size() + item.scope.size() +
+         (item.exact_key ? item.exact_key->size() : 0);
+}
+#endif
 
 // The slot that has just come gets its codes, and some that a file brought.
 void prepare_some(CacheState& state) {
   constexpr std::size_t kLeast = 16;
   state.slots.prepare(std::max(kLeast, state.slots.rows() / 256));
 }
+
+#if DPCACHE_TRUST
+bool is_of_another_scope(const CacheState& state, std::size_t r, const Item& item) {
+  if (!state.config.guards.has(Guard::scope)) return false;
+  const Page* page = state.ledger.page(state.slots.row(r).id);
+  return (page == nullptr ? std::string_view() : page->scope) != item.scope;
+}
+
+// What the cache has no use for is not part of its history.
+void forget_unused(const Config& config, Item& item) {
+  if (config.audit == Audit::none) item.id = {};
+  if (config.audit != Audit::full && !reads_texts(config.guards)) item.text = {};
+  if (!config.guards.has(Guard::scope)) item.scope = {};
+}
+#endif
 
 // One item that was checked, and its key, normalised, in state.unit_key. find() tells the nearest
 // slot. Decides before anything changes: a merge needs no room, and where there is none for a slot
@@ -100,17 +155,50 @@ Result<Decision> observe_checked(CacheState& state, const Item& item, Find find)
   event.time = item.time;
   event.item = item;
   event.item.key = std::span(state.unit_key).first(item.key.size());
+#if DPCACHE_TRUST
+  std::size_t owner = owner_of(state.slots, item);
+  if (owner != kNoRow && is_of_another_scope(state, owner, item)) {
+    event.item.exact_key.reset();  // it stays where it is
+    owner = kNoRow;
+  }
+  Compared compared;
+  float closest = kUnknown;  // guards may pass over the nearest slot
+  if (owner != kNoRow) {
+    compared.slot = {owner, similarity(state.slots, state.unit_key.data(), owner)};
+    compared.is_owner = true;
+  } else {
+    compared.slot = find();
+    closest = compared.slot.similarity;
+    if (!state.config.guards.empty()) {
+      compared = decide_guards(state.config, state.slots, state.ledger, state.unit_key.data(), item,
+                               compared.slot);
+    }
+  }
+  forget_unused(state.config, event.item);
+#else
   const std::size_t owner = owner_of(state.slots, item);
   const Compared compared =
       owner == kNoRow
           ? Compared{find(), false}
           : Compared{{owner, similarity(state.slots, state.unit_key.data(), owner)}, true};
+  const float closest = compared.slot.similarity;
+#endif
   event.decision = decide(state.config, state.slots, state.budget, state.counters.next_id,
                           state.unit_key, compared);
+#if DPCACHE_TRUST
+  if (event.decision.uncertain && state.judge) {
+    Item asked = item;
+    asked.key = event.item.key;
+    compared.verdict = state.judge({asked, event.decision.nearest->slot, event.decision.similarity,
+                                    *state.config.tau_merge, event.decision.threshold});
+    event.decision = decide(state.config, state.slots, state.budget, state.counters.next_id,
+                            state.unit_key, compared);
+  }
+#endif
   if (!make_room(state, event)) return no_room();
 
   expire(state, item.time);
-  state.write(event.item, event.decision);
+  state.write(event.item, event.decision, closest);
   shrink(state, event.decision);
   state.publish(event);
   prepare_some(state);
@@ -177,6 +265,9 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
     constexpr std::size_t kOverhead = 128;
     std::size_t brought = 0;
     for (const Item& item : items) brought += brought_by(item) + kOverhead;
+#if DPCACHE_TRUST
+    for (const Item& item : items) brought += noted(state_->config, item);
+#endif
     if (!state_->slots.reserve(items.size()) || !room_for(brought)) {
       result.errors.push_back(no_room());
     }
@@ -201,7 +292,7 @@ BatchResult Cache::observe_batch(std::span<const Item> items) {
 Status Cache::erase(SlotId id, std::int64_t time) {
   if (!is_time(time)) return {Error::bad_request, 0, "/time", "time must be below 2^53"};
   if (state_->slots.find(id) == kNoRow) {
-    return {Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
+    return {Error::not_found, 0, "/slot", "there is no slot " + whole_number(id)};
   }
   if (!can_count(*state_, 1)) return no_number();
   Event event;
@@ -235,7 +326,11 @@ Result<std::vector<Fold>> Cache::consolidate(std::optional<float> similarity, st
   Event event;
   event.kind = EventKind::consolidate;
   event.time = time;
+#if DPCACHE_TRUST
+  event.decision.folded = decide_consolidation(config, state_->slots, state_->ledger, least);
+#else
   event.decision.folded = decide_consolidation(state_->slots, least);
+#endif
   for (const Fold& fold : event.decision.folded) state_->consolidate(fold);
   state_->publish(event);
   return std::move(event.decision.folded);
@@ -248,7 +343,11 @@ Status Cache::configure(const Config& config, std::int64_t time) {
   Event event;
   event.kind = EventKind::config;
   event.time = time;
+#if DPCACHE_TRUST
+  event.config = normal(config);
+#else
   event.config = config;
+#endif
   state_->configure(config);
   state_->publish(event);
   return {};

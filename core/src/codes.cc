@@ -8,14 +8,14 @@
 #include <numeric>
 
 #include "kernels.h"
+#include "numerics.h"
 #include "workers.h"
 
 namespace dpcache {
 
 namespace {
 
-constexpr double kRounding = 0x1p-24;   // of one float operation
-constexpr double kUnitError = 0x1p-21;  // of the square of a length
+constexpr double kRounding = 0x1p-24;  // of one float operation
 constexpr float kByteMost = 127.0F;
 constexpr float kShortMost = 32767.0F;
 
@@ -26,7 +26,6 @@ double sine_of(const kernels::Quantised& code) noexcept {
   return std::min(1.0, (std::sqrt(code.missed) + 3.0 * kRounding) * (1.0 + 0x1p-16));
 }
 
-// As exactly as float32 and another's arithmetic make it.
 bool is_unit(const float* key, std::size_t length) noexcept {
   return std::abs(kernels::sum_squares(key, length) - 1.0) <= kUnitError;
 }
@@ -47,9 +46,10 @@ std::size_t blocks_of(std::size_t rows) noexcept {
 }  // namespace
 
 #if DPCACHE_NIBBLES
-KeyCodes::KeyCodes(std::size_t length) noexcept : length_(length), rotation_(length) {}
+KeyCodes::KeyCodes(std::size_t length) noexcept
+    : length_(length), probe_(length), rotation_(length) {}
 #else
-KeyCodes::KeyCodes(std::size_t length) noexcept : length_(length) {}
+KeyCodes::KeyCodes(std::size_t length) noexcept : length_(length), probe_(length) {}
 #endif
 
 void KeyCodes::Rows::resize(std::size_t rows) {
@@ -73,6 +73,7 @@ void KeyCodes::Rows::put(std::size_t r, const kernels::Quantised& code, double m
 bool KeyCodes::grow() {
   const std::size_t rows = rows_ + kernels::kBlockRows;
   if (rows * length_ > bytes_.capacity() && !room_for(4 * rows * length_)) return false;
+  if (length_ >= codes_from.guessed_length && !probe_.reserve(rows)) return false;
   bytes_.resize(rows * length_);
   byte_rows_.resize(rows);
   shorts_.resize(length_);
@@ -90,13 +91,16 @@ bool KeyCodes::grow() {
 bool KeyCodes::append(const float* key) {
   if (rows_ == byte_rows_.inverse.size() && !grow()) return false;
   set(rows_++, key);
+  probe_.link(bytes_.data(), rows_);
   return true;
 }
 
 void KeyCodes::set(std::size_t r, const float* key) {
   // The score of a key that misses unit length by a thousandth, as a file may bring it, is that of
   // a key at another angle; at most acos(1 / 1.001) away, as long as the score is above -0.5.
-  const double more = is_unit(key, length_) ? 0.0 : 0.047;
+  const bool unit = is_unit(key, length_);
+  const double more = unit ? 0.0 : 0.047;
+  all_unit_ = all_unit_ && unit;
 #if DPCACHE_NIBBLES
   std::copy_n(key, length_, rotated_.data());
   rotation_.rotate(rotated_.data(), room_.data());
@@ -171,6 +175,8 @@ void KeyCodes::move(std::size_t from, std::size_t to) noexcept {
 
 void KeyCodes::truncate(std::size_t rows) noexcept {
   while (rows_ > rows) forget(--rows_);
+  probe_.clear();
+  probe_.link(bytes_.data(), rows_);
 }
 
 void KeyCodes::forget(std::size_t r) noexcept {
@@ -182,17 +188,17 @@ void KeyCodes::forget(std::size_t r) noexcept {
 
 std::size_t KeyCodes::bytes() const noexcept {
 #if DPCACHE_NIBBLES
-  return bytes_.capacity() + nibbles_.capacity() +
+  return probe_.bytes() + bytes_.capacity() + nibbles_.capacity() +
          4 * byte_rows_.inverse.capacity() * sizeof(float);
 #else
-  return bytes_.capacity() + byte_rows_.inverse.capacity() * sizeof(float);
+  return probe_.bytes() + bytes_.capacity() + byte_rows_.inverse.capacity() * sizeof(float);
 #endif
 }
 
-bool KeyCodes::encode(const float* key, QueryCodes& query) const {
+const float* KeyCodes::rotate(const float* key, QueryCodes& query) const {
   // A slot's own key may be the query, and miss unit length.
-  if (!is_unit(key, length_)) return false;
-  if (query.shorts.size() < length_ && !room_for(18 * length_)) return false;
+  if (!is_unit(key, length_)) return nullptr;
+  if (query.shorts.size() < length_ && !room_for(18 * length_)) return nullptr;
   query.shorts.resize(length_);
 #if DPCACHE_NIBBLES
   query.rotated.assign(key, key + length_);
@@ -200,10 +206,14 @@ bool KeyCodes::encode(const float* key, QueryCodes& query) const {
   rotation_.rotate(query.rotated.data(), query.room.data());
   key = query.rotated.data();
 #endif
-  const float most = kernels::largest_magnitude(key, length_);
+  return key;
+}
+
+bool KeyCodes::encode(const float* rotated, QueryCodes& query) const {
+  const float most = kernels::largest_magnitude(rotated, length_);
   if (!(most > 0.0F)) return false;
   const auto encode_to = [&](float step, float limit, QueryCodes::Code& code) {
-    const auto quantised = kernels::quantise(key, length_, step, limit, query.shorts.data());
+    const auto quantised = kernels::quantise(rotated, length_, step, limit, query.shorts.data());
     const double sine = sine_of(quantised);
     code = {inverse_of(quantised), std::sqrt(1.0 - sine * sine), sine};
     return quantised.squares > 0;
@@ -281,13 +291,10 @@ bool KeyCodes::bound(const QueryCodes::Code& code, double cosine, const Rows& ro
 
 bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
                       Bounds& out) const noexcept {
-  // What snaps to 1 is equal, so that 1 - margin is as good as 1; and a canonical score, which is a
-  // float sum of products of vectors that are rounded themselves, misses the cosine by at most half
-  // of the margin: (length / 16 + 5) roundings of the sum, 2 of the lengths; or by a little more
-  // where others have rounded the lengths.
+  // What snaps to 1 is equal, so that 1 - margin is as good as 1.
   const double least =
       std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -
-      0.5 * static_cast<double>(margin) - kUnitError;
+      score_error(margin);
   if (!(least > -0.5)) return false;
 #if !DPCACHE_NIBBLES
   // The angles of all rows to their codes are small and much the same: one bound serves them all.

@@ -23,6 +23,7 @@
 
 #include "aligned.h"
 #include "kernels_codes.h"
+#include "probe.h"
 #include "rotation.h"
 
 namespace dpcache {
@@ -32,6 +33,8 @@ namespace dpcache {
 struct CodesFrom {
   std::size_t floats = std::size_t{1} << 16U;
   std::size_t length = 64;
+  // From what length on they are guessed at too: beside shorter ones the lists take too much.
+  std::size_t guessed_length = 128;
 };
 inline CodesFrom codes_from;
 
@@ -69,8 +72,16 @@ class KeyCodes {
   void forget(std::size_t r) noexcept;
   std::size_t bytes() const noexcept;
 
-  // Fills `query`. False: its codes would tell nothing.
-  bool encode(const float* key, QueryCodes& query) const;
+  // The vector of which codes are made; in `query`, or `key` itself where nothing is rotated. Null:
+  // its codes would tell nothing.
+  const float* rotate(const float* key, QueryCodes& query) const;
+  // Fills `query`, in which `rotated` was made. False: its codes would tell nothing.
+  bool encode(const float* rotated, QueryCodes& query) const;
+
+  // Where a key is likely that a query repeats. Keys that have moved stand where they were.
+  const Probe& probe() const noexcept { return probe_; }
+  // Whether all keys there were are of unit length.
+  bool all_unit() const noexcept { return all_unit_; }
 
   // The first look at a query: the cosines of its code with all rows' codes.
   struct Look {
@@ -131,6 +142,8 @@ class KeyCodes {
 
   std::size_t length_;
   std::size_t rows_ = 0;
+  bool all_unit_ = true;
+  Probe probe_;
   std::vector<std::int8_t, AlignedAllocator<std::int8_t>> bytes_;  // (rows, length)
   Rows byte_rows_;
   std::vector<std::int16_t> shorts_;  // the writer's own room

@@ -71,6 +71,13 @@ Status check(const Config& config) {
   check.require(config.budget <= BudgetKind::ghost, "budget",
                 "budget must be none, fixed, adaptive or ghost");
   check.require(config.shrink <= Shrink::merge, "shrink", "shrink must be evict or merge");
+#if DPCACHE_TRUST
+  check.require(!config.tau_merge || within(*config.tau_merge, 0.0F, threshold(config)),
+                "tau_merge", "tau_merge is a novelty: from 0 to the threshold (tau, or gate.b)");
+  check.require(config.audit <= Audit::full, "audit", "audit must be none, ids or full");
+  check.require(config.audit_members >= 2 && config.audit_members <= (1U << 20U), "audit_members",
+                "audit_members must be an integer from 2 to 1048576");
+#endif
   check.require(!config.encoder || is_name(*config.encoder), "encoder",
                 "encoder must be 1 to 1024 printable ASCII characters");
   return std::move(check).status();

@@ -167,7 +167,7 @@ std::string spelled(double x, int count, int most) {
     out += digits[0];
     if (length > 1) out.append(".").append(digits, 1);
     const int exponent = point - 1;
-    const std::string number = std::to_string(std::abs(exponent));
+    const std::string number = whole_number(static_cast<std::uint64_t>(std::abs(exponent)));
     return out + (exponent < 0 ? "e-" : "e+") + (number.size() < 2 ? "0" : "") + number;
   }
   if (point <= 0) {
@@ -246,6 +246,16 @@ std::string shortest_decimal(float x) {
     if (static_cast<float>(parse_decimal(text)) == x) break;
   }
   return text;
+}
+
+std::string whole_number(std::uint64_t value) {
+  std::array<char, 20> digits;
+  std::size_t at = digits.size();
+  do {
+    digits[--at] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  return {digits.data() + at, digits.size() - at};
 }
 
 std::string hex(std::uint64_t value) {

@@ -21,6 +21,9 @@ std::string decimal(double x, int digits);
 // decimal() of 0.4F that is 0.4. Integers are spelled out below 10^15.
 std::string shortest_decimal(float x);
 
+// In decimal, as std::to_string, whose tables would double the code for it in WebAssembly.
+std::string whole_number(std::uint64_t value);
+
 // 16 lower-case digits.
 std::string hex(std::uint64_t value);
 

@@ -10,6 +10,13 @@
 //   erase, expire  ids (u64 count, u64 each)
 //   consolidate  folds (u64 count, two u64 each)
 //   config       JSON (u64 length, bytes)
+// The format is 1. It is 2 for an observed item that has what only a cache with an uncertain band,
+// guards or an audit knows; that follows: id, text and scope (u64 length, bytes each), u8
+// uncertain, verdict (u8 flag, then u8), u32 guarded. The kinds of corrections:
+//   split           u64 slot, other, member, u8 flag, then the item that was brought: key and value
+//                   (u32 length, floats each), payload, text and scope (u64 length, bytes each)
+//   must_not_merge, must_merge  u64 slot, other
+//   review          u64 slot, other, u8 verdict
 #include "dpcache/event.h"
 
 #include <cstring>
@@ -23,6 +30,16 @@ namespace dpcache {
 namespace {
 
 constexpr std::uint8_t kFormat = 1;
+#if DPCACHE_TRUST
+constexpr std::uint8_t kTrustFormat = 2;
+
+bool has_trust(const Event& event) noexcept {
+  const Decision& decision = event.decision;
+  return event.kind == EventKind::observe &&
+         (!event.item.id.empty() || !event.item.text.empty() || decision.uncertain ||
+          !event.item.scope.empty() || decision.verdict || !decision.guarded.empty());
+}
+#endif
 constexpr std::size_t kNoKey = SIZE_MAX;  // the action is none that there is
 
 // Writes where there is room for most_bytes().
@@ -154,10 +171,58 @@ void write_observed(Writer& writer, const Item& item, const Decision& decision) 
   if (writer.flag(decision.budget)) writer.number(*decision.budget);
 }
 
-// `floats` receives key and value, one behind the other; returns the length of the key.
-std::size_t read_observed(Reader& reader, Event& event, std::vector<float>& floats) {
-  Item& item = event.item;
+#if DPCACHE_TRUST
+void write_trust(Writer& writer, const Item& item, const Decision& decision) {
+  writer.bytes(item.id);
+  writer.bytes(item.text);
+  writer.bytes(item.scope);
+  writer.number(static_cast<std::uint8_t>(decision.uncertain));
+  if (writer.flag(decision.verdict)) writer.number(static_cast<std::uint8_t>(*decision.verdict));
+  writer.number(decision.guarded.bits());
+}
+
+void write_correction(Writer& writer, const Event& event) {
+  const Correction& correction = event.correction;
+  writer.number(correction.slot);
+  writer.number(correction.other);
+  if (event.kind == EventKind::review) {
+    writer.number(static_cast<std::uint8_t>(correction.verdict));
+  }
+  if (event.kind != EventKind::split) return;
+  writer.number(correction.member);
+  const Item& item = event.item;
+  writer.number(static_cast<std::uint8_t>(!item.key.empty()));
+  if (item.key.empty()) return;
+  writer.floats(item.key);
+  writer.floats(item.value);
+  writer.bytes(item.payload);
+  writer.bytes(item.text);
+  writer.bytes(item.scope);
+}
+
+// Whether it is one of those there are.
+bool read_verdict(Reader& reader, Judgement& verdict) {
+  const auto value = reader.number<std::uint8_t>();
+  verdict = static_cast<Judgement>(value);
+  return value <= static_cast<std::uint8_t>(Judgement::unknown);
+}
+
+// False: it says nothing that the first format could not.
+bool read_trust(Reader& reader, Event& event) {
   Decision& decision = event.decision;
+  event.item.id = reader.bytes();
+  event.item.text = reader.bytes();
+  event.item.scope = reader.bytes();
+  decision.uncertain = reader.flag();
+  if (reader.flag() && !read_verdict(reader, decision.verdict.emplace())) return false;
+  const auto guarded = reader.number<std::uint32_t>();
+  decision.guarded = GuardSet::of_bits(guarded);
+  return decision.guarded.bits() == guarded && has_trust(event);
+}
+#endif
+
+// `floats` receives key and value, one behind the other; returns the length of the key.
+std::size_t read_vectors(Reader& reader, std::vector<float>& floats) {
   const std::span<const std::byte> key = reader.floats();
   const std::span<const std::byte> value = reader.floats();
   floats.resize((key.size() + value.size()) / sizeof(float));
@@ -165,6 +230,14 @@ std::size_t read_observed(Reader& reader, Event& event, std::vector<float>& floa
   if (!value.empty()) {
     std::memcpy(floats.data() + key.size() / sizeof(float), value.data(), value.size());
   }
+  return key.size() / sizeof(float);
+}
+
+// As read_vectors().
+std::size_t read_observed(Reader& reader, Event& event, std::vector<float>& floats) {
+  Item& item = event.item;
+  Decision& decision = event.decision;
+  const std::size_t key = read_vectors(reader, floats);
   item.payload = reader.bytes();
   if (reader.flag()) item.exact_key = reader.bytes();
   if (reader.flag()) item.ttl_ms = reader.number<std::int64_t>();
@@ -186,8 +259,29 @@ std::size_t read_observed(Reader& reader, Event& event, std::vector<float>& floa
   decision.folded = reader.folds();
   decision.surprise = reader.number<float>();
   if (reader.flag()) decision.budget = reader.number<float>();
-  return action > 1 ? kNoKey : key.size() / sizeof(float);
+  return action > 1 ? kNoKey : key;
 }
+
+#if DPCACHE_TRUST
+bool read_correction(Reader& reader, Event& event, std::vector<float>& floats) {
+  Correction& correction = event.correction;
+  correction.slot = reader.number<SlotId>();
+  correction.other = reader.number<SlotId>();
+  if (event.kind == EventKind::review) return read_verdict(reader, correction.verdict);
+  if (event.kind != EventKind::split) return true;
+  correction.member = reader.number<std::uint64_t>();
+  if (!reader.flag()) return true;
+  const std::size_t key = read_vectors(reader, floats);
+  Item& item = event.item;
+  item.key = std::span(floats).first(key);
+  item.value = std::span(floats).subspan(key);
+  item.payload = reader.bytes();
+  item.text = reader.bytes();
+  item.scope = reader.bytes();
+  item.time = event.time;
+  return key != 0;
+}
+#endif
 
 Status bad_event(const char* detail) {
   return {Error::bad_request, 0, "", detail};
@@ -201,13 +295,20 @@ std::span<const std::byte> encode_into(const Event& event, std::vector<std::byte
   const std::size_t most = most_bytes(event) + config.size();
   if (buffer.size() < most) buffer.resize(most);
   Writer writer(buffer.data());
+#if DPCACHE_TRUST
+  writer.number(has_trust(event) ? kTrustFormat : kFormat);
+#else
   writer.number(kFormat);
+#endif
   writer.number(static_cast<std::uint8_t>(event.kind));
   writer.number(event.seq);
   writer.number(event.time);
   switch (event.kind) {
     case EventKind::observe:
       write_observed(writer, event.item, event.decision);
+#if DPCACHE_TRUST
+      if (has_trust(event)) write_trust(writer, event.item, event.decision);
+#endif
       break;
     case EventKind::erase:
     case EventKind::expire:
@@ -219,6 +320,14 @@ std::span<const std::byte> encode_into(const Event& event, std::vector<std::byte
     case EventKind::config:
       writer.bytes(config);
       break;
+#if DPCACHE_TRUST
+    case EventKind::split:
+    case EventKind::must_not_merge:
+    case EventKind::must_merge:
+    case EventKind::review:
+      write_correction(writer, event);
+      break;
+#endif
   }
   return {buffer.data(), writer.at()};
 }
@@ -234,10 +343,18 @@ Result<DecodedEvent> decode_event(std::span<const std::byte> bytes) {
   decoded.bytes_.assign(bytes.begin(), bytes.end());
   Reader reader(decoded.bytes_);
   Event& event = decoded.event_;
-  if (reader.number<std::uint8_t>() != kFormat) return bad_event("not an event of format 1");
+  const auto format = reader.number<std::uint8_t>();
   const auto kind = reader.number<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(EventKind::config))
-    return bad_event("unknown kind of event");
+#if DPCACHE_TRUST
+  constexpr EventKind kLast = EventKind::review;
+  const bool trusts =
+      format == kTrustFormat && kind == static_cast<std::uint8_t>(EventKind::observe);
+#else
+  constexpr EventKind kLast = EventKind::config;
+  constexpr bool trusts = false;
+#endif
+  if (format != kFormat && !trusts) return bad_event("not an event of format 1");
+  if (kind > static_cast<std::uint8_t>(kLast)) return bad_event("unknown kind of event");
   event.kind = static_cast<EventKind>(kind);
   event.seq = reader.number<std::uint64_t>();
   event.time = reader.number<std::int64_t>();
@@ -247,6 +364,9 @@ Result<DecodedEvent> decode_event(std::span<const std::byte> bytes) {
       if (key == kNoKey) return bad_event("unknown action");
       event.item.key = std::span(decoded.floats_).first(key);
       event.item.value = std::span(decoded.floats_).subspan(key);
+#if DPCACHE_TRUST
+      if (trusts && !read_trust(reader, event)) return bad_event("the event is damaged");
+#endif
       break;
     }
     case EventKind::erase:
@@ -262,6 +382,16 @@ Result<DecodedEvent> decode_event(std::span<const std::byte> bytes) {
       event.config = std::move(*config);
       break;
     }
+#if DPCACHE_TRUST
+    case EventKind::split:
+    case EventKind::must_not_merge:
+    case EventKind::must_merge:
+    case EventKind::review:
+      if (!read_correction(reader, event, decoded.floats_)) {
+        return bad_event("the event is damaged");
+      }
+      break;
+#endif
   }
   if (!reader.at_end()) return bad_event("the event is cut, or bytes follow it");
   return decoded;

@@ -12,10 +12,16 @@ namespace dpcache {
 
 // At most so many bytes has an event; for a config's those of its JSON come on top.
 inline std::size_t most_bytes(const Event& event) noexcept {
-  constexpr std::size_t kFields = 128;  // all that have a fixed length: 115
+  // All that have a fixed length: 115, and 53 of trust.
+  constexpr std::size_t kFields = DPCACHE_TRUST ? 192 : 128;
   const Item& item = event.item;
   const Decision& decision = event.decision;
-  return kFields + item.payload.size() + (item.exact_key ? item.exact_key->size() : 0) +
+#if DPCACHE_TRUST
+  const std::size_t trusted = item.id.size() + item.text.size() + item.scope.size();
+#else
+  constexpr std::size_t trusted = 0;
+#endif
+  return kFields + trusted + item.payload.size() + (item.exact_key ? item.exact_key->size() : 0) +
          sizeof(float) * (item.key.size() + item.value.size()) +
          sizeof(SlotId) * (decision.evicted.size() + 2 * decision.folded.size());
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "digits.h"
 #include "json_text.h"
 #include "validate.h"
 
@@ -20,6 +21,9 @@ constexpr std::array kKeyUpdates = {"frozen", "centroid"};
 constexpr std::array kValueUpdates = {"first", "last", "mean", "ema"};
 constexpr std::array kBudgets = {"none", "fixed", "adaptive", "ghost"};
 constexpr std::array kShrinks = {"evict", "merge"};
+#if DPCACHE_TRUST
+constexpr std::array kAudits = {"none", "ids", "full"};
+#endif
 
 // Settings and counters are short: a longer text is refused unread.
 constexpr std::size_t kLongestText = 65536;
@@ -269,6 +273,23 @@ class HeaderReader {
   std::set<std::string> names_;  // of tensors, and "__metadata__"
 };
 
+#if DPCACHE_TRUST
+// A list of names of guards. False: it is none.
+bool read_guards(std::string_view list, GuardSet& guards) {
+  JsonReader reader(list);
+  if (reader.next() != JsonToken::begin_array) return false;
+  for (;;) {
+    const JsonToken token = reader.next();
+    if (token == JsonToken::end_array) return true;
+    if (token != JsonToken::string) return false;
+    const std::string name = reader.take_text();
+    const auto at = std::find(kGuardNames.begin(), kGuardNames.end(), name);
+    if (at == kGuardNames.end()) return false;
+    guards.add(static_cast<Guard>(at - kGuardNames.begin()));
+  }
+}
+#endif
+
 // Every counter under its name.
 template <class C, class Visit>
 void each_counter(C& counters, Visit visit) {
@@ -314,6 +335,21 @@ std::string to_json(const Config& config) {
   if (config.null_similarity) json.number("null_similarity", *config.null_similarity);
   if (config.ttl_ms) json.integer("ttl_ms", *config.ttl_ms);
   if (config.encoder) json.string("encoder", *config.encoder);
+#if DPCACHE_TRUST  // only what is used: a config of before is the same text
+  if (config.tau_merge) json.number("tau_merge", *config.tau_merge);
+  if (config.audit != Audit::none) json.string("audit", name(kAudits, config.audit));
+  if (config.audit_members != Config{}.audit_members) {
+    json.natural("audit_members", config.audit_members);
+  }
+  if (!config.guards.empty()) {
+    std::string names;
+    for (const std::string_view guard : config.guards.list()) {
+      names += names.empty() ? '[' : ',';
+      append_quoted(guard, names);
+    }
+    json.raw("guards", names + ']');
+  }
+#endif
   return std::move(json).text();
 }
 
@@ -355,6 +391,14 @@ Result<Config> config_from_json(std::string_view text) {
   fields.number("null_similarity", config.null_similarity);
   fields.integer("ttl_ms", config.ttl_ms);
   fields.text("encoder", config.encoder);
+#if DPCACHE_TRUST
+  fields.number("tau_merge", config.tau_merge);
+  fields.choice("audit", kAudits, config.audit);
+  fields.integer("audit_members", config.audit_members);
+  if (fields.find("guards") && !read_guards(fields.value(), config.guards)) {
+    fields.refuse("guards", ("must be a list of names: " + GuardSet::all().names()).c_str());
+  }
+#endif
   result.status = fields.status();
   if (result) result.status = check(config);
   return result;
@@ -374,13 +418,13 @@ std::string to_json(const SafetensorsHeader& header) {
     std::string shape;
     for (std::uint64_t length : tensor.shape) {
       shape += shape.empty() ? '[' : ',';
-      shape += std::to_string(length);
+      shape += whole_number(length);
     }
     JsonObject entry;
     entry.string("dtype", tensor.dtype);
     entry.raw("shape", shape.empty() ? "[]" : shape + ']');
     entry.raw("data_offsets",
-              '[' + std::to_string(tensor.begin) + ',' + std::to_string(tensor.end) + ']');
+              '[' + whole_number(tensor.begin) + ',' + whole_number(tensor.end) + ']');
     json.raw(tensor.name, std::move(entry).text());
   }
   return std::move(json).text();
@@ -393,6 +437,9 @@ std::optional<SafetensorsHeader> header_from_json(std::string_view text) {
 std::string to_json(const Counters& counters) {
   JsonObject json;
   each_counter(counters, [&](const char* name, std::uint64_t value) { json.natural(name, value); });
+#if DPCACHE_TRUST
+  if (counters.splits != 0) json.natural("splits", counters.splits);
+#endif
   return std::move(json).text();
 }
 
@@ -407,6 +454,12 @@ std::optional<Counters> counters_from_json(std::string_view text) {
     if (complete) value = fields.read().natural();
   });
   if (!complete) return {};
+#if DPCACHE_TRUST
+  if (fields.find("splits")) {
+    if (fields.token() != JsonToken::natural || fields.read().natural() > kMaxId) return {};
+    counters.splits = fields.read().natural();
+  }
+#endif
   return counters;
 }
 

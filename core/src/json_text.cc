@@ -218,11 +218,12 @@ void JsonObject::raw(std::string_view name, std::string_view json) {
 }
 
 void JsonObject::natural(std::string_view name, std::uint64_t value) {
-  raw(name, std::to_string(value));
+  raw(name, whole_number(value));
 }
 
 void JsonObject::integer(std::string_view name, std::int64_t value) {
-  raw(name, std::to_string(value));
+  const auto bits = static_cast<std::uint64_t>(value);
+  raw(name, value < 0 ? '-' + whole_number(0 - bits) : whole_number(bits));
 }
 
 void JsonObject::number(std::string_view name, float value) {

@@ -123,6 +123,17 @@ constexpr float snap_margin(std::size_t padded_dimension) noexcept {
   return static_cast<float>(padded_dimension / kLanes + 8) * 0x1p-23F;
 }
 
+// How much the square of a vector's length may miss 1 for the vector to count as of unit length: as
+// exactly as float32 and another's arithmetic make it.
+inline constexpr double kUnitError = 0x1p-21;
+
+// A canonical score, which is a float sum of products of vectors that are rounded themselves,
+// misses their cosine by at most half of the margin: (length / 16 + 5) roundings of the sum, 2 of
+// the lengths; or by a little more where others have rounded the lengths.
+constexpr double score_error(float margin) noexcept {
+  return 0.5 * static_cast<double>(margin) + kUnitError;
+}
+
 constexpr float snap(float score, float margin) noexcept {
   if (score >= 1.0F - margin) return 1.0F;
   if (score <= margin - 1.0F) return -1.0F;

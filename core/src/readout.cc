@@ -29,7 +29,8 @@ std::int64_t time_of(const QueryOptions& options) {
   return options.time ? *options.time : kBeforeAll;
 }
 
-Slot view(const Slots& slots, std::size_t r) {
+Slot view(const CacheState& state, std::size_t r) {
+  const Slots& slots = state.slots;
   Slot slot;
   const Row& row = slots.row(r);
   slot.id = row.id;
@@ -42,6 +43,9 @@ Slot view(const Slots& slots, std::size_t r) {
   slot.first_time = row.first_time;
   slot.last_time = row.last_time;
   if (row.expires != kNever) slot.expires = row.expires;
+#if DPCACHE_TRUST
+  slot.text = state.ledger.text(row.id);
+#endif
   return slot;
 }
 
@@ -113,7 +117,7 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
   const std::size_t dimension = slots.dimension();
   if (queries.size() % dimension != 0) {
     return Status{Error::bad_shape, 0, "/queries",
-                  "the length of the queries is not a multiple of " + std::to_string(dimension)};
+                  "the length of the queries is not a multiple of " + whole_number(dimension)};
   }
   for (std::size_t i = 0; i < queries.size(); i += dimension) {
     Status status = check_query(state_->config, queries.subspan(i, dimension), options);
@@ -179,16 +183,16 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
 Result<Slot> Cache::slot(SlotId id) const {
   const std::size_t r = state_->slots.find(id);
   if (r == kNoRow) {
-    return Status{Error::not_found, 0, "/slot", "there is no slot " + std::to_string(id)};
+    return Status{Error::not_found, 0, "/slot", "there is no slot " + whole_number(id)};
   }
-  return view(state_->slots, r);
+  return view(*state_, r);
 }
 
 std::vector<Slot> Cache::slots(SlotId after, std::size_t limit) const {
   std::vector<Slot> views;
   const Slots& slots = state_->slots;
   for (std::size_t r = slots.first_after(after); r < slots.rows() && views.size() < limit; ++r) {
-    if (slots.row(r).alive) views.push_back(view(slots, r));
+    if (slots.row(r).alive) views.push_back(view(*state_, r));
   }
   return views;
 }
@@ -222,6 +226,12 @@ Stats Cache::stats() const noexcept {
   stats.surprise = state_->budget.surprise();
   stats.budget = state_->budget.allowed();
   stats.bytes = sizeof(CacheState) + state_->slots.bytes();
+#if DPCACHE_TRUST
+  stats.bytes += state_->ledger.bytes();
+  stats.splits = counters.splits;
+  stats.reviews = state_->ledger.open_questions().size();
+  stats.apart = state_->ledger.apart_pairs().size();
+#endif
   return stats;
 }
 
@@ -234,11 +244,11 @@ std::string Cache::warning() const {
   const Counters& counters = state_->counters;
   const std::string begin = "tau = " + decimal(tau, kDigits);
   if (counters.items >= kEnough && counters.allocations == 1 && tau > kSuspect) {
-    return begin + " merged all " + std::to_string(counters.items) +
+    return begin + " merged all " + whole_number(counters.items) +
            " items into one slot: it is a novelty (1 - cosine), smaller is stricter";
   }
   if (counters.items >= kEnough && counters.allocations * 100 > counters.items * 99) {
-    return begin + " merged fewer than 1 in 100 of " + std::to_string(counters.items) +
+    return begin + " merged fewer than 1 in 100 of " + whole_number(counters.items) +
            " items: it is a novelty (1 - cosine), larger is looser";
   }
   if (tau > kLoose) {

@@ -41,6 +41,20 @@ void similarities(const Slots& slots, const float* query, std::int64_t time,
   });
 }
 
+#if DPCACHE_TRUST
+void top(const Slots& slots, const float* query, std::int64_t time, std::size_t k,
+         std::vector<Nearest>& out) {
+#if DPCACHE_NIBBLES
+  OwnBatch own;
+  (*own).take(slots, query, 1);
+  (*own).top(0, time, k, out);
+#else
+  similarities(slots, query, time, out);
+  keep_top(out, k);
+#endif
+}
+#endif
+
 void keep_top(std::vector<Nearest>& all, std::size_t k) {
   keep_first(all, k, [](const Nearest& a, const Nearest& b) {
     return a.similarity != b.similarity ? a.similarity > b.similarity : a.row < b.row;

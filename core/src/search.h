@@ -32,6 +32,12 @@ float similarity(const Slots& slots, const float* query, std::size_t r);
 void similarities(const Slots& slots, const float* query, std::int64_t time,
                   std::vector<Nearest>& out);
 
+#if DPCACHE_TRUST
+// The k nearest, best first, then in the order of the ids. Replaces `out`.
+void top(const Slots& slots, const float* query, std::int64_t time, std::size_t k,
+         std::vector<Nearest>& out);
+#endif
+
 // Keeps the k best of `all`, best first, then in the order of the ids.
 void keep_top(std::vector<Nearest>& all, std::size_t k);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "search_certain.h"
 #include "search_scan.h"
 
 namespace dpcache {
@@ -23,7 +24,7 @@ constexpr std::size_t kRowsForEach = 64;
 
 std::size_t Batch::most(const Slots& slots) noexcept {
   if (slots.watch() != nullptr) return kMostScored;
-  return slots.codes().rows() == 0 ? 1 : KeyCodes::kMostLooks;
+  return slots.codes().rows() == 0 ? 1 : kMostPrepared;
 }
 #endif
 
@@ -37,8 +38,9 @@ void Batch::take(const Slots& slots, const float* queries, std::size_t count) no
 #endif
 }
 
-// Looks at the codes for the queries from `first` on, if there are codes and memory for it.
-void Batch::look(std::size_t first) {
+// Prepares the queries from `first` on, if there are codes and memory for it: those whose nearest
+// row is guessed, if `counted` is given, and the others by a look at the codes.
+void Batch::look(std::size_t first, const Counted* counted) {
   const KeyCodes& codes = slots_->codes();
   looked_end_ = 0;
   rows_ = codes.rows();
@@ -47,26 +49,39 @@ void Batch::look(std::size_t first) {
 #if DPCACHE_NIBBLES
   constexpr std::size_t kFloats = std::size_t{1} << 21U;  // of cosines: 8 MiB
   constexpr std::size_t kLeast = 6;                       // as many as one pass over a block takes
-  const std::size_t count =
-      std::min(count_ - first, std::clamp(kFloats / padded_rows_, kLeast, KeyCodes::kMostLooks));
+  const std::size_t most = std::clamp(kFloats / padded_rows_, kLeast, KeyCodes::kMostLooks);
 #else
-  constexpr std::size_t count = 1;
+  constexpr std::size_t most = 1;
 #endif
-  const std::size_t floats = count * padded_rows_;
-  if (cosines_.size() < floats) {
-    const std::size_t wanted = floats + floats / 8;
-    if (!room_for(wanted * sizeof(float))) return;
-    cosines_ = AlignedFloats(wanted);
-  }
-  std::array<KeyCodes::Look, KeyCodes::kMostLooks> looks;
+  const std::size_t end = std::min(count_, first + kMostPrepared);
   std::size_t looked = 0;
-  for (; looked < count && codes.encode(query(first + looked), codes_[looked]); ++looked) {
-    looks[looked] = {&codes_[looked], cosines_.data() + looked * padded_rows_};
+  std::size_t i = first;
+  for (; i < end && looked < most; ++i) {
+    QueryCodes& query_codes = codes_[looked];
+    const float* rotated = codes.rotate(query(i), query_codes);
+    if (rotated == nullptr) break;
+    Nearest guess;
+    const bool is_guessed =
+        counted != nullptr && nearest_by_guess(*slots_, query(i), rotated, *counted, guess);
+    if (!is_guessed && !codes.encode(rotated, query_codes)) break;
+    prepared_[i - first] = {guess.row, looked};
+    if (!is_guessed) ++looked;
   }
-  if (looked == 0) return;
-  codes.cosines(std::span(looks).first(looked));
+  if (looked > 0) {
+    const std::size_t floats = looked * padded_rows_;
+    if (cosines_.size() < floats) {
+      const std::size_t wanted = floats + floats / 8;
+      if (!room_for(wanted * sizeof(float))) return;
+      cosines_ = AlignedFloats(wanted);
+    }
+    std::array<KeyCodes::Look, KeyCodes::kMostLooks> looks;
+    for (std::size_t n = 0; n < looked; ++n) {
+      looks[n] = {&codes_[n], cosines_.data() + n * padded_rows_};
+    }
+    codes.cosines(std::span(looks).first(looked));
+  }
   looked_first_ = first;
-  looked_end_ = first + looked;
+  looked_end_ = i;
 #if DPCACHE_NIBBLES
   looked_before_ = slots_->moves().counts;
 #endif
@@ -74,17 +89,33 @@ void Batch::look(std::size_t first) {
 
 // False: codes are of no use.
 bool Batch::looked(std::size_t i, Looked& out) {
-  if (i >= looked_end_) look(i);
-  if (i >= looked_end_) return false;
-  const std::size_t at = i - looked_first_;
+  const auto is_there = [&] {
+    return i < looked_end_ && prepared_[i - looked_first_].guess == kNoRow;
+  };
+  if (!is_there()) look(i, nullptr);
+  if (!is_there()) return false;
+  const std::size_t at = prepared_[i - looked_first_].look;
   out = {query(i), &codes_[at], cosines_.data() + at * padded_rows_, rows_};
 #if DPCACHE_NIBBLES
   if (!moved_since(looked_before_, rows_, out.moved)) {
-    look(i);
-    if (i >= looked_end_) return false;
+    look(i, nullptr);
+    if (!is_there()) return false;
     out = {query(i), codes_.data(), cosines_.data(), rows_, {}};
   }
 #endif
+  return true;
+}
+
+// Whether the nearest row was guessed and is certain still.
+bool Batch::guessed(std::size_t i, Counted counted, Nearest& best) {
+  if (counted.other != kNoRow) return false;
+  if (i >= looked_end_) look(i, &counted);
+  if (i >= looked_end_) return false;
+  const std::size_t r = prepared_[i - looked_first_].guess;
+  if (r >= slots_->rows() || !counted.counts(*slots_, r)) return false;
+  const float s = similarity(*slots_, query(i), r);
+  if (!is_certain(*slots_, r, s)) return false;
+  best = {r, s};
   return true;
 }
 
@@ -93,13 +124,19 @@ Nearest Batch::nearest(std::size_t i, Counted counted) {
 #if DPCACHE_NIBBLES
   if (nearest_by_scorer(i, counted, best)) return best;
 #endif
+  if (guessed(i, counted, best)) return best;
   best.similarity = -2.0F;
   Looked query;
   const bool found = looked(i, query) && nearest_by_codes(*slots_, query, counted, best);
   scan(*slots_, this->query(i), found ? slots_->codes().rows() : 0, [&](std::size_t r, float s) {
     if (s > best.similarity && counted.counts(*slots_, r)) best = {r, s};
   });
-  if (best.row == kNoRow) best.similarity = 0.0F;
+  if (best.row == kNoRow) {
+    best.similarity = 0.0F;
+  } else if (found && counted.other == kNoRow && slots_->meet(best.row, best.similarity)) {
+    // The last that is done here: it may take this batch's place, see search.cc.
+    slots_->learn_closest(best.row, nearest_other(*slots_, best.row).similarity);
+  }
   return best;
 }
 
@@ -121,6 +158,12 @@ bool Batch::moved_since(const Slots::Moves::Counts& before, std::size_t end,
 }
 
 void Batch::top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out) {
+  if (k == 1) {
+    const Nearest best = nearest(i, {time, kNoRow});
+    out.clear();
+    if (best.row != kNoRow) out.push_back(best);
+    return;
+  }
   if (!top_by_scorer(i, time, k, out) && !top_by_codes(i, time, k, out)) {
     similarities(*slots_, query(i), time, out);
   }

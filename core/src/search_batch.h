@@ -57,14 +57,25 @@ class Batch {
   const float* query(std::size_t i) const noexcept {
     return queries_ + i * slots_->stride();
   }
-  void look(std::size_t first);
+  void look(std::size_t first, const Counted* counted);
   bool looked(std::size_t i, Looked& out);
+  bool guessed(std::size_t i, Counted counted, Nearest& best);
 
   const Slots* slots_ = nullptr;
   const float* queries_ = nullptr;
   std::size_t count_ = 0;
 
-  // The first look, at queries [looked_first_, looked_end_).
+  // Queries [looked_first_, looked_end_) have a guess each, or were looked at.
+  struct Prepared {
+    std::size_t guess = kNoRow;
+    std::size_t look = 0;
+  };
+#if DPCACHE_NIBBLES
+  static constexpr std::size_t kMostPrepared = 192;
+#else
+  static constexpr std::size_t kMostPrepared = 1;
+#endif
+  std::array<Prepared, kMostPrepared> prepared_;
   std::size_t looked_first_ = 0;
   std::size_t looked_end_ = 0;
   std::size_t rows_ = 0;  // that had codes then

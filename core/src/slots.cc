@@ -2,6 +2,8 @@
 #include "slots.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -53,6 +55,12 @@ void append(Vector& array, std::span<const T> row, std::size_t width) {
 
 }  // namespace
 
+std::int64_t expiry_of(const Config& config, const Item& item) noexcept {
+  const std::optional<std::int64_t> ttl = item.ttl_ms ? item.ttl_ms : config.ttl_ms;
+  // A slot that would outlive the last time there is never goes.
+  return ttl && *ttl <= kMaxInteger - item.time ? item.time + *ttl : kNever;
+}
+
 Slots::Slots(const Config& config)
     : dimension_(config.dimension),
       stride_(padded(config.dimension)),
@@ -61,7 +69,8 @@ Slots::Slots(const Config& config)
       margin_(snap_margin(stride_)),
       has_key_sums_(config.keep_sums || config.key_update == KeyUpdate::centroid),
       has_value_sums_(config.value_update == ValueUpdate::mean && config.value_dimension > 0),
-      codes_(stride_) {}
+      codes_(stride_),
+      keys_stay_(config.key_update == KeyUpdate::frozen) {}
 
 std::size_t Slots::first_after(SlotId id) const noexcept {
   const auto at = std::upper_bound(rows_.begin(), rows_.end(), id,
@@ -113,16 +122,21 @@ void Slots::grow_weight(const Config& config) noexcept {
   growth_ = growth_.times(1.0 / static_cast<double>(config.usage_decay));
 }
 
-void Slots::open(const Config& config, SlotId id, std::span<const float> key, const Item& item) {
+void Slots::open(const Config& config, SlotId id, std::span<const float> key, const Item& item,
+                 float closest) {
   Row row;
   row.id = id;
+  if (closest == kUnknown) {
+    forget_closest();
+  } else {
+    row.closest = note(closest);
+    closest_opened_ = std::max(closest_opened_, closest);
+  }
   row.usage = growth_;
   row.count = 1;
   row.first_time = item.time;
   row.last_time = item.time;
-  const std::optional<std::int64_t> ttl = item.ttl_ms ? item.ttl_ms : config.ttl_ms;
-  // A slot that would outlive the last time there is never goes.
-  if (ttl && *ttl <= kMaxInteger - item.time) row.expires = item.time + *ttl;
+  row.expires = expiry_of(config, item);
 
   rows_.push_back(row);
   append(keys_, key, stride_);
@@ -205,10 +219,59 @@ void Slots::center(std::size_t r) noexcept {
   if (!(squares > 0.0)) return;
   float* key = keys_.data() + r * stride_;
   kernels::divide(sum, std::sqrt(squares), stride_, key);
-  if (r < codes_.rows()) codes_.set(r, key);
+  key_moved(r);
+}
+
+// For all that remembers keys: this one is another now.
+void Slots::key_moved(std::size_t r) noexcept {
+  forget_closest();
+  if (r < codes_.rows()) codes_.set(r, keys_.data() + r * stride_);
 #if DPCACHE_NIBBLES
   key_changed(r);
   moves_.rows[moves_.counts.keys++ % moves_.rows.size()] = static_cast<std::uint32_t>(r);
+#endif
+}
+
+// Above kUnknown: nothing is known, but the row was met.
+constexpr float kMet = 3.0F;
+
+std::uint64_t Slots::note(float closest) const noexcept {
+  return std::uint64_t{known_since_} << 32U | std::bit_cast<std::uint32_t>(closest);
+}
+
+void Slots::forget_closest() noexcept {
+  closest_opened_ = -1.0F;
+  if (++known_since_ != 0) return;
+  for (const Row& row : rows_) row.closest = 0;
+  known_since_ = 1;
+}
+
+float Slots::closest(std::size_t r) const noexcept {
+#if DPCACHE_NIBBLES
+  const std::uint64_t noted = std::atomic_ref(rows_[r].closest).load(std::memory_order_relaxed);
+#else  // one thread
+  const std::uint64_t noted = rows_[r].closest;
+#endif
+  const bool holds = noted >> 32U == known_since_ && keys_stay_ && codes_.rows() == rows_.size() &&
+                     codes_.all_unit();
+  if (!holds) return kUnknown;
+  return std::max(std::bit_cast<float>(static_cast<std::uint32_t>(noted)), closest_opened_);
+}
+
+bool Slots::meet(std::size_t r, float similarity) const noexcept {
+  // Two slots are hardly ever more than a right angle apart: nothing beyond half of it is proved.
+  constexpr float kHalfAngle = 0.7F;
+  if (similarity < kHalfAngle || codes_.rows() != rows_.size() || !keys_stay_) return false;
+  if (closest(r) == kMet) return true;
+  if (closest(r) == kUnknown) learn_closest(r, kMet);
+  return false;
+}
+
+void Slots::learn_closest(std::size_t r, float similarity) const noexcept {
+#if DPCACHE_NIBBLES
+  std::atomic_ref(rows_[r].closest).store(note(similarity), std::memory_order_relaxed);
+#else
+  rows_[r].closest = note(similarity);
 #endif
 }
 
@@ -293,6 +356,77 @@ void Slots::fold_value(const Config& config, std::size_t from, std::size_t into)
   }
 }
 
+#if DPCACHE_TRUST
+void Slots::rebuild(const Config& config, std::size_t r, std::span<const Absorbed> items,
+                    FoldKey fold_key) {
+  for (const std::string& exact_key : exact_keys_[r]) {
+    exact_.erase(exact_.find(exact_key));
+    text_bytes_ -= 2 * exact_key.size();
+  }
+  exact_keys_[r].clear();
+
+  const Absorbed& first = items.front();
+  const auto at = static_cast<std::ptrdiff_t>(r);
+  const auto begin = [at](auto& array, std::size_t width) {
+    return array.begin() + at * static_cast<std::ptrdiff_t>(width);
+  };
+  rows_[r].count = 1;  // the mean of values divides by it; recount() says the rest
+  std::copy(first.item.key.begin(), first.item.key.end(), begin(keys_, stride_));
+  std::copy(first.item.value.begin(), first.item.value.end(), begin(values_, value_stride_));
+  if (has_key_sums_) {
+    std::copy(first.item.key.begin(), first.item.key.end(), begin(key_sums_, stride_));
+  }
+  if (has_value_sums_) {
+    std::copy(first.item.value.begin(), first.item.value.end(),
+              begin(value_sums_, value_dimension_));
+  }
+  text_bytes_ += first.item.payload.size();
+  text_bytes_ -= payloads_[r].size();
+  payloads_[r].assign(first.item.payload);
+  if (first.item.exact_key) add_exact_key(r, *first.item.exact_key);
+  key_moved(r);
+
+  for (const Absorbed& absorbed : items.subspan(1)) {
+    merge(config, r, absorbed.item.key, absorbed.item);
+  }
+  if (fold_key == FoldKey::centroid && has_key_sums_ && config.key_update == KeyUpdate::frozen) {
+    center(r);
+  }
+  recount(r, items);
+}
+
+void Slots::open_late(const Config& config, SlotId id, const Absorbed& absorbed) {
+  const WideNumber growth = std::exchange(growth_, absorbed.weight);
+  open(config, id, absorbed.item.key, absorbed.item, kUnknown);
+  growth_ = growth;
+  rows_.back().expires = absorbed.expires;
+  next_expiry_ = std::min(next_expiry_, absorbed.expires);
+}
+
+// The times are those of the slots that the items opened, as when slots are folded.
+void Slots::recount(std::size_t r, std::span<const Absorbed> items) noexcept {
+  Row& row = rows_[r];
+  row.count = items.size();
+  row.usage = items.front().weight;
+  row.last_time = items.front().item.time;
+  for (const Absorbed& absorbed : items.subspan(1)) {
+    row.usage = row.usage.plus(absorbed.weight);
+    row.last_time = std::max(row.last_time, absorbed.item.time);
+  }
+  const Absorbed* opener = nullptr;
+  row.first_time = items.front().item.time;
+  row.expires = items.front().expires;
+  for (const Absorbed& absorbed : items) {
+    if (!absorbed.opened) continue;
+    row.first_time =
+        opener == nullptr ? absorbed.item.time : std::min(row.first_time, absorbed.item.time);
+    row.expires = opener == nullptr ? absorbed.expires : std::min(row.expires, absorbed.expires);
+    opener = &absorbed;
+  }
+  next_expiry_ = std::min(next_expiry_, row.expires);
+}
+#endif
+
 void Slots::remove(std::size_t r) noexcept {
   rows_[r].alive = false;
   if (r < codes_.rows()) codes_.forget(r);
@@ -340,6 +474,7 @@ void Slots::refresh_expiry() noexcept {
 
 void Slots::restore(const Stored& stored) {
   rows_.push_back(stored.row);
+  forget_closest();
   append(keys_, stored.key, stride_);
   append(values_, stored.value, value_stride_);
   if (has_key_sums_) append(key_sums_, stored.key_sum, stride_);

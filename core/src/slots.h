@@ -6,6 +6,7 @@
 #ifndef DPCACHE_SRC_SLOTS_H_
 #define DPCACHE_SRC_SLOTS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,16 +31,23 @@ namespace dpcache {
 inline constexpr std::size_t kNoRow = std::numeric_limits<std::size_t>::max();
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
+// Above every similarity: nothing is known.
+inline constexpr float kUnknown = 2.0F;
+
 // The scalars of a row.
 struct Row {
   SlotId id = 0;
   bool alive = true;
-  WideNumber usage;  // x growth, see Slots::growth
+  mutable std::uint64_t closest = 0;  // what Slots::closest() knows of the row; atomic
+  WideNumber usage;                   // x growth, see Slots::growth
   std::uint64_t count = 0;
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
   std::int64_t expires = kNever;
 };
+
+// The first time at which a slot is gone that the item opens; kNever: it stays.
+std::int64_t expiry_of(const Config& config, const Item& item) noexcept;
 
 class Slots {
  public:
@@ -97,14 +105,34 @@ class Slots {
 
   // Everything below changes slots, and is called by apply and by load alone.
   void grow_weight(const Config& config) noexcept;  // one observed item
-  // Opens a slot. `key` is padded and of unit length.
-  void open(const Config& config, SlotId id, std::span<const float> key, const Item& item);
+  // Opens a slot. `key` is padded and of unit length. `closest`: its similarity to the nearest
+  // slot, or kUnknown.
+  void open(const Config& config, SlotId id, std::span<const float> key, const Item& item,
+            float closest);
   // Merges an item into a row.
   void merge(const Config& config, std::size_t r, std::span<const float> key, const Item& item);
   // Moves all that row `from` absorbed into row `into`, and removes `from`.
   enum class FoldKey : std::uint8_t { by_policy, centroid };
   void fold(const Config& config, std::size_t from, std::size_t into, FoldKey fold_key);
   void remove(std::size_t r) noexcept;
+#if DPCACHE_TRUST
+  // One item as it was absorbed: its key padded and of unit length, `weight` what it added to the
+  // usage, `expires` for a slot that it opens. `opened`: it opened a slot, this or a folded one.
+  struct Absorbed {
+    Item item;
+    WideNumber weight;
+    std::int64_t expires = kNever;
+    bool opened = false;
+  };
+  // The row becomes what these items make of it, in this order: the first opens it, the others
+  // merge, by the policies. FoldKey::centroid: the key is their centroid in any case.
+  void rebuild(const Config& config, std::size_t r, std::span<const Absorbed> items,
+               FoldKey fold_key);
+  // As open(), for an item that came before.
+  void open_late(const Config& config, SlotId id, const Absorbed& absorbed);
+  // What the row's scalars are when it has absorbed these items; nothing else changes.
+  void recount(std::size_t r, std::span<const Absorbed> items) noexcept;
+#endif
   void refresh_expiry() noexcept;  // after rows with the next expiry went
   // Moves rows up if enough of them are marked. Row numbers change.
   void tidy() noexcept;
@@ -113,7 +141,20 @@ class Slots {
   // that it pays. Searches find the same before and after. True: nothing is left to do, or there is
   // no memory for it.
   bool prepare(std::size_t count);
-  const KeyCodes& codes() const noexcept { return codes_; }
+  const KeyCodes& codes() const noexcept {
+    return codes_;
+  }
+
+  // The similarity of row `r` to the nearest other, or more; kUnknown. It is known of a slot whose
+  // nearest was found when it opened, and of one for which it was learnt; until a key moves or a
+  // slot comes of which nothing is known: then all is forgotten. Of keys that move with every merge
+  // nothing is known.
+  float closest(std::size_t r) const noexcept;
+  // Notes that row `r` was asked for, as near as `similarity`. True: it pays to learn how far it is
+  // from the others, for a slot that was asked for twice will be again. May run beside searches.
+  bool meet(std::size_t r, float similarity) const noexcept;
+  // What nearest_other() has found. May run beside searches.
+  void learn_closest(std::size_t r, float similarity) const noexcept;
 
 #if DPCACHE_NIBBLES
   // What has become of the rows, for searches that have looked at them before. Keys that come are
@@ -158,8 +199,11 @@ class Slots {
 
  private:
   void key_changed(std::size_t r) noexcept;
+  void forget_closest() noexcept;
+  std::uint64_t note(float closest) const noexcept;
   void take_value(const Config& config, std::size_t r, const Item& item);
   void center(std::size_t r) noexcept;
+  void key_moved(std::size_t r) noexcept;
   void fold_value(const Config& config, std::size_t from, std::size_t into);
 
   std::size_t dimension_;
@@ -180,6 +224,9 @@ class Slots {
   std::map<std::string, SlotId, std::less<>> exact_;
 
   KeyCodes codes_;  // of the first rows
+  bool keys_stay_;
+  std::uint32_t known_since_ = 1;  // counts how often all was forgotten
+  float closest_opened_ = -1.0F;   // since then: the largest that was found when a row opened
 #if DPCACHE_NIBBLES
   Moves moves_;
   std::unique_ptr<KeyWatch> watch_;

@@ -5,9 +5,15 @@
 #include <cstddef>
 #include <string_view>
 
+#include "dpcache/config.h"
+
 namespace dpcache::snapshot {
 
 inline constexpr std::string_view kFormatVersion = "1";
+#if DPCACHE_TRUST
+// Of a file that has what must not be lost: who does not know it cannot keep it right.
+inline constexpr std::string_view kTrustVersion = "2";
+#endif
 inline constexpr std::size_t kLengthBytes = 8;          // u64 length of the header, before it
 inline constexpr std::size_t kDataAlignment = 64;       // the header is padded with blanks to this
 inline constexpr std::size_t kChecksumDigits = 16;      // XXH3 of the file with these digits as 0
@@ -23,6 +29,9 @@ inline constexpr const char* kChecksum = "dpcache.checksum";
 // How the checksum's digits are found in the header's bytes: within strings quotes are escaped, so
 // this stands once.
 inline constexpr std::string_view kChecksumMark = "\"dpcache.checksum\":\"";
+
+// From how many bytes on a file is checked in a thread of its own. Only tests change it.
+inline std::size_t checked_apart_from = std::size_t{64} << 20U;
 
 }  // namespace dpcache::snapshot
 

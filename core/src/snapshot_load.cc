@@ -1,26 +1,31 @@
-// Reading a memory file. Nothing in it is trusted: first the checksum, then every name, type, shape
-// and offset, then every number, and only then a slot is made.
+// Reading a memory file. Nothing in it is trusted: not the checksum alone, but every name, type,
+// shape and offset, and then every number, before a slot is made of it.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <utility>
 
+#include "digits.h"
 #include "dpcache/cache.h"
 #include "hash.h"
 #include "json.h"
 #include "order.h"
 #include "snapshot.h"
+#include "snapshot_reader.h"
 #include "state.h"
 #include "validate.h"
+
+#if DPCACHE_NIBBLES
+#include <system_error>
+#include <thread>
+#endif
 
 namespace dpcache {
 
 namespace {
-
-Status bad(std::string_view detail) {
-  return {Error::bad_snapshot, 0, "", std::string(detail)};
-}
 
 std::optional<std::uint64_t> from_hex(std::string_view text) {
   if (text.size() != snapshot::kChecksumDigits) return {};
@@ -32,12 +37,6 @@ std::optional<std::uint64_t> from_hex(std::string_view text) {
   }
   return value;
 }
-
-// A file whose checksum and layout are right.
-struct File {
-  SafetensorsHeader header;
-  std::span<const std::byte> data;  // behind the header
-};
 
 std::size_t size_of(std::string_view dtype) {
   if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
@@ -86,7 +85,50 @@ Status check_layout(const std::vector<TensorInfo>& tensors, std::uint64_t data_s
   return {};
 }
 
-Result<File> open_file(std::span<const std::byte> bytes) {
+constexpr const char* kDamaged = "its checksum does not match: it is damaged";
+
+// Compares a file's bytes with the checksum that it states. Of a large file in a thread of its own,
+// while the slots are restored: either reads the whole file once, and waits for the disk or for new
+// memory.
+class Checksum {
+ public:
+  Checksum() = default;
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+  ~Checksum() { matches(); }
+
+  // `at`: where its digits stand, which do not count. `bytes` must stay until the end.
+  void begin(std::span<const std::byte> bytes, std::size_t at, std::uint64_t stated) {
+    const auto compare = [this, bytes, at, stated] {
+      matches_ = hash64_with_blank(bytes, at, snapshot::kChecksumDigits) == stated;
+    };
+#if DPCACHE_NIBBLES  // WebAssembly has no threads
+    if (bytes.size() >= snapshot::checked_apart_from) {
+      try {
+        thread_ = std::thread(compare);
+        return;
+      } catch (const std::system_error&) {  // no thread is to be had
+      }
+    }
+#endif
+    compare();
+  }
+  // Waits for it. True also if there was nothing to compare.
+  bool matches() {
+#if DPCACHE_NIBBLES
+    if (thread_.joinable()) thread_.join();
+#endif
+    return matches_;
+  }
+
+ private:
+  bool matches_ = true;
+#if DPCACHE_NIBBLES
+  std::thread thread_;
+#endif
+};
+
+Result<File> open_file(std::span<const std::byte> bytes, Checksum& checksum) {
   using namespace snapshot;
   if (bytes.size() < kLengthBytes) return bad("it is cut");
   std::uint64_t length = 0;
@@ -101,98 +143,25 @@ Result<File> open_file(std::span<const std::byte> bytes) {
   const std::size_t digits = mark + kChecksumMark.size();
   if (digits + kChecksumDigits > json.size()) return bad("its checksum is cut");
   const std::optional<std::uint64_t> stated = from_hex(json.substr(digits, kChecksumDigits));
-  if (!stated || *stated != hash64_with_blank(bytes, kLengthBytes + digits, kChecksumDigits)) {
-    return bad("its checksum does not match: it is damaged");
-  }
+  if (!stated) return bad(kDamaged);
+  checksum.begin(bytes, kLengthBytes + digits, *stated);
 
   std::optional<SafetensorsHeader> header = header_from_json(json);
   if (!header) return bad("its header is not that of a safetensors file");
   File file{std::move(*header), bytes.subspan(kLengthBytes + json.size())};
   const auto version = file.header.metadata.find(kVersion);
+#if DPCACHE_TRUST
+  const bool is_known = version != file.header.metadata.end() &&
+                        (version->second == kFormatVersion || version->second == kTrustVersion);
+  if (!is_known) {
+#else
   if (version == file.header.metadata.end() || version->second != kFormatVersion) {
+#endif
     return bad("its format version is not " + std::string(kFormatVersion) +
                ": it needs another version of dpcache");
   }
   if (Status status = check_layout(file.header.tensors, file.data.size()); !status) return status;
   return file;
-}
-
-// The numbers of a tensor, which need not be aligned in the file.
-template <class T>
-class Numbers {
- public:
-  explicit Numbers(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::size_t size() const { return bytes_.size() / sizeof(T); }
-  T operator[](std::size_t i) const {
-    T value{};
-    std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
-    return value;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
-// Takes the known tensors out of a file, and remembers what was wrong.
-class TensorReader {
- public:
-  explicit TensorReader(const File& file) : file_(file) {}
-
-  const Status& status() const { return status_; }
-  void refuse(std::string_view detail) {
-    if (status_) status_ = bad(detail);
-  }
-
-  // The bytes of a tensor of this type and shape; kAny stands for any length.
-  static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
-  std::span<const std::byte> take(const char* name, std::string_view dtype,
-                                  const std::vector<std::uint64_t>& shape) {
-    taken_.emplace_back(name);
-    for (const TensorInfo& tensor : file_.header.tensors) {
-      if (tensor.name != name) continue;
-      bool fits = tensor.dtype == dtype && tensor.shape.size() == shape.size();
-      for (std::size_t i = 0; fits && i < shape.size(); ++i) {
-        fits = shape[i] == kAny || shape[i] == tensor.shape[i];
-      }
-      if (!fits) break;
-      return file_.data.subspan(static_cast<std::size_t>(tensor.begin),
-                                static_cast<std::size_t>(tensor.end - tensor.begin));
-    }
-    refuse(std::string("tensor ") + name + " is missing or has another type or shape");
-    return {};
-  }
-  // None if they were refused.
-  template <class T>
-  Numbers<T> numbers(const char* name, std::string_view dtype, std::uint64_t count) {
-    return Numbers<T>(take(name, dtype, {count}));
-  }
-
-  std::vector<ExtraTensor> others() const {
-    std::vector<ExtraTensor> extras;
-    for (const TensorInfo& tensor : file_.header.tensors) {
-      if (std::find(taken_.begin(), taken_.end(), tensor.name) != taken_.end()) continue;
-      const auto bytes = file_.data.subspan(static_cast<std::size_t>(tensor.begin),
-                                            static_cast<std::size_t>(tensor.end - tensor.begin));
-      extras.push_back({tensor.name, tensor.dtype, tensor.shape, {bytes.begin(), bytes.end()}});
-    }
-    return extras;
-  }
-
- private:
-  const File& file_;
-  std::vector<std::string_view> taken_;
-  Status status_;
-};
-
-template <class T>
-bool all_finite(std::span<const T> x) {
-  return std::all_of(x.begin(), x.end(), [](T value) { return std::isfinite(value); });
-}
-
-// Whether no number is farther from 0 than `most`; NaN is.
-template <class T>
-bool all_within(std::span<const T> x, T most) {
-  return std::all_of(x.begin(), x.end(), [most](T value) { return std::fabs(value) <= most; });
 }
 
 // Weights begin at 1 and grow by less than 2^150 an item, the inverse of the least float.
@@ -208,40 +177,6 @@ bool is_usage(WideNumber usage, std::uint64_t count, WideNumber growth) {
   return usage.mantissa >= 1.0 && usage.mantissa < 2.0 && usage.exponent >= 0 &&
          usage.over(growth) <= 2.0 * static_cast<double>(count);
 }
-
-// Offsets begin at 0, never fall, and end at the number of bytes.
-bool are_offsets(const Numbers<std::int64_t>& offsets, std::size_t bytes) {
-  if (offsets.size() == 0 || offsets[0] != 0) return false;
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
-    if (offsets[i - 1] > offsets[i]) return false;
-  }
-  return static_cast<std::uint64_t>(offsets[offsets.size() - 1]) == bytes;
-}
-
-std::string_view text_between(std::span<const std::byte> bytes, std::int64_t begin,
-                              std::int64_t end) {
-  return {reinterpret_cast<const char*>(bytes.data()) + begin,
-          static_cast<std::size_t>(end - begin)};
-}
-
-// One matrix of the file, read row by row: its rows need not be aligned there.
-template <class T>
-class RowReader {
- public:
-  RowReader(std::span<const std::byte> bytes, std::size_t width)
-      : bytes_(bytes), row_(bytes.empty() ? 0 : width) {}
-  std::span<const T> next() {
-    const std::size_t size = row_.size() * sizeof(T);
-    if (size != 0) std::memcpy(row_.data(), bytes_.data() + at_, size);
-    at_ += size;
-    return row_;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::size_t at_ = 0;
-  std::vector<T> row_;
-};
 
 Status read_slots(TensorReader& reader, CacheState& state) {
   const Config& config = state.config;
@@ -301,7 +236,7 @@ Status read_slots(TensorReader& reader, CacheState& state) {
                                   all_within(stored.value_sum, kLargest * count);
     items += stored.row.count;
     if (!numbers_are_sane || !vectors_are_sane || items > state.counters.items) {
-      return bad("slot " + std::to_string(ids[i]) + " is damaged");
+      return bad("slot " + whole_number(static_cast<std::uint64_t>(ids[i])) + " is damaged");
     }
     slots.restore(stored);
   }
@@ -345,20 +280,22 @@ Status read_budget(TensorReader& reader, CacheState& state) {
 bool add_up(const Counters& counters, std::size_t slots) {
   const std::uint64_t gone =
       counters.evictions + counters.folds + counters.expirations + counters.erasures;
+#if DPCACHE_TRUST
+  const std::uint64_t splits = counters.splits;
+#else
+  constexpr std::uint64_t splits = 0;
+#endif
   const std::uint64_t least_events =
-      counters.items + counters.erasures + (counters.expirations != 0 ? 1 : 0);
-  return counters.items == counters.allocations + counters.merges && counters.next_id >= 1 &&
-         counters.allocations >= gone && counters.allocations - gone == slots &&
-         counters.next_id == counters.allocations + 1 && counters.seq >= least_events &&
-         counters.seq <= kMaxId;
+      counters.items + counters.erasures + splits + (counters.expirations != 0 ? 1 : 0);
+  return counters.items + splits == counters.allocations + counters.merges &&
+         counters.next_id >= 1 && counters.allocations >= gone &&
+         counters.allocations - gone == slots && counters.next_id == counters.allocations + 1 &&
+         counters.seq >= least_events && counters.seq <= kMaxId;
 }
 
-}  // namespace
-
-Result<Cache> Cache::load(std::span<const std::byte> bytes) {
-  Result<File> file = open_file(bytes);
-  if (!file) return file.status;
-  std::map<std::string, std::string>& metadata = file->header.metadata;
+// Trusts nothing: what it is given may be damaged.
+Result<std::unique_ptr<CacheState>> restore(File& file) {
+  std::map<std::string, std::string>& metadata = file.header.metadata;
 
   Result<Config> config = config_from_json(metadata[snapshot::kConfig]);
   if (!config) return bad("its config is damaged: " + config.status.detail);
@@ -366,15 +303,17 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   const std::optional<std::uint64_t> state_hash = from_hex(metadata[snapshot::kStateHash]);
   if (!counters || !state_hash) return bad("its counters are damaged");
 
-  Cache cache;
-  cache.state_ = std::make_unique<CacheState>(*config);
-  CacheState& state = *cache.state_;
+  auto restored = std::make_unique<CacheState>(*config);
+  CacheState& state = *restored;
   state.counters = *counters;
   state.counters.state_hash = *state_hash;
-  TensorReader reader(*file);
+  TensorReader reader(file);
   if (Status status = read_budget(reader, state); !status) return status;
   if (Status status = read_slots(reader, state); !status) return status;
   if (Status status = read_exact_keys(reader, state); !status) return status;
+#if DPCACHE_TRUST
+  if (Status status = read_ledger(reader, state); !status) return status;
+#endif
   if (!add_up(state.counters, state.slots.size())) return bad("its counters do not add up");
   state.extra_tensors = reader.others();
   std::erase_if(metadata,
@@ -383,6 +322,24 @@ Result<Cache> Cache::load(std::span<const std::byte> bytes) {
   // More would take longer than the load: prepare() does the rest, or the items that follow.
   constexpr std::size_t kAtOnce = 16'384;
   state.slots.prepare(kAtOnce);
+  return restored;
+}
+
+}  // namespace
+
+Result<Cache> Cache::load(std::span<const std::byte> bytes) {
+  Checksum checksum;
+  Result<Cache> cache = [&]() -> Result<Cache> {
+    Result<File> file = open_file(bytes, checksum);
+    if (!file) return file.status;
+    auto state = restore(*file);
+    if (!state) return state.status;
+    Cache restored;
+    restored.state_ = std::move(*state);
+    return restored;
+  }();
+  // Of what is wrong with a damaged file, that it is damaged tells the most.
+  if (!checksum.matches()) return bad(kDamaged);
   return cache;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "digits.h"
 #include "finite.h"
 #include "kernels.h"
 
@@ -13,13 +14,13 @@ namespace {
 Status not_finite(std::span<const float> x, std::string_view pointer) {
   std::size_t i = 0;
   while (look_at(x.subspan(i, 1)).all_finite) ++i;
-  return {Error::not_finite, 0, std::string(pointer) + "/" + std::to_string(i),
-          "component " + std::to_string(i) + (x[i] != x[i] ? " is NaN" : " is infinite")};
+  return {Error::not_finite, 0, std::string(pointer) + "/" + whole_number(i),
+          "component " + whole_number(i) + (x[i] != x[i] ? " is NaN" : " is infinite")};
 }
 
 Status bad_length(std::size_t length, std::size_t wanted, std::string_view pointer) {
   return {Error::bad_shape, 0, std::string(pointer),
-          "expected " + std::to_string(wanted) + " numbers, got " + std::to_string(length)};
+          "expected " + whole_number(wanted) + " numbers, got " + whole_number(length)};
 }
 
 Status fixed_setting(const char* name) {
@@ -59,6 +60,12 @@ Status check_item(const Config& config, const Item& item) {
   if (item.ttl_ms && (*item.ttl_ms < 0 || *item.ttl_ms > kMaxInteger)) {
     return {Error::bad_request, 0, "/ttl_ms", "ttl_ms must be an integer from 0 to 2^53 - 1"};
   }
+#if DPCACHE_TRUST
+  constexpr std::size_t kLongestId = 1024;
+  if (item.id.size() > kLongestId) {
+    return {Error::bad_request, 0, "/id", "id must be at most 1024 bytes"};
+  }
+#endif
   return {};
 }
 

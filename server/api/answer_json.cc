@@ -35,6 +35,12 @@ void write_maybe(JsonWriter& json, const std::optional<T>& value) {
   }
 }
 
+void write_guards(JsonWriter& json, GuardSet guards) {
+  json.begin_array();
+  for (const std::string_view guard : guards.list()) json.text(guard);
+  json.end_array();
+}
+
 std::string hex(std::uint64_t number) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
@@ -61,6 +67,14 @@ const char* name_of(EventKind kind) {
       return "consolidate";
     case EventKind::config:
       return "config";
+    case EventKind::split:
+      return "split";
+    case EventKind::must_not_merge:
+      return "must_not_merge";
+    case EventKind::must_merge:
+      return "must_merge";
+    case EventKind::review:
+      return "review";
   }
   return "";
 }
@@ -95,6 +109,69 @@ void write(JsonWriter& json, const Decision& decision) {
   json.name("surprise").number(decision.surprise);
   json.name("budget");
   write_maybe(json, decision.budget);
+  // What only caches that use them have to say.
+  if (decision.uncertain) json.name("uncertain").boolean(true);
+  if (decision.verdict) json.name("verdict").text(to_string(*decision.verdict));
+  if (!decision.guarded.empty()) {
+    json.name("guarded");
+    write_guards(json, decision.guarded);
+  }
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Lookup& lookup, const Cache& cache) {
+  const auto write_match = [&](const char* name, const std::optional<Match>& match) {
+    json.name(name);
+    if (match) {
+      write(json, *match);
+    } else {
+      json.null();
+    }
+  };
+  json.begin_object();
+  json.name("found").text(to_string(lookup.found));
+  write_match("slot", lookup.slot);
+  write_match("other", lookup.other);
+  json.name("novelty").number(lookup.novelty);
+  json.name("tau_merge").number(lookup.tau_merge);
+  json.name("threshold").number(lookup.threshold);
+  json.name("reasons").begin_array();
+  for (const Reason reason : lookup.reasons) json.text(to_string(reason));
+  json.end_array();
+  json.name("guarded");
+  write_guards(json, lookup.guarded);
+  json.name("payload");
+  if (lookup.slot && lookup.found != Found::miss) {
+    write_payload(json, cache.slot(lookup.slot->slot)->payload);
+  } else {
+    json.null();
+  }
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Member& member) {
+  json.begin_object();
+  json.name("member").number(member.seq);
+  json.name("id");
+  if (member.id.empty()) {
+    json.null();
+  } else {
+    json.text(member.id);
+  }
+  json.name("time").number(member.time);
+  json.name("opened").boolean(member.opened);
+  json.name("similarity").number(member.similarity);
+  json.name("threshold").number(member.threshold);
+  json.name("gate").number(member.gate);
+  json.name("guarded");
+  write_guards(json, member.guarded);
+  if (member.kept) {
+    json.name("payload");
+    write_payload(json, member.payload);
+    if (!member.text.empty()) json.name("text").text(member.text);
+    if (member.exact_key) json.name("exact_key").text(*member.exact_key);
+    if (!member.scope.empty()) json.name("scope").text(member.scope);
+  }
   json.end_object();
 }
 
@@ -131,6 +208,7 @@ void write(JsonWriter& json, const Slot& slot, bool keys) {
   json.name("last_time").number(slot.last_time);
   json.name("expires");
   write_maybe(json, slot.expires);
+  if (!slot.text.empty()) json.name("text").text(slot.text);
   json.end_object();
 }
 
@@ -151,6 +229,8 @@ void write(JsonWriter& json, const Stats& stats) {
   json.name("budget");
   write_maybe(json, stats.budget);
   json.name("bytes").number(stats.bytes);
+  if (stats.splits != 0) json.name("splits").number(stats.splits);
+  if (stats.reviews != 0) json.name("reviews").number(stats.reviews);
   json.end_object();
 }
 
@@ -173,11 +253,21 @@ void write(JsonWriter& json, const Event& event) {
     }
     json.name("ttl_ms");
     write_maybe(json, event.item.ttl_ms);
+    if (!event.item.id.empty()) json.name("id").text(event.item.id);
+    if (!event.item.text.empty()) json.name("text").text(event.item.text);
+    if (!event.item.scope.empty()) json.name("scope").text(event.item.scope);
     json.end_object();
     json.name("decision");
     write(json, event.decision);
   } else if (event.config) {
     json.name("config").raw(to_json(*event.config));
+  } else if (event.kind >= EventKind::split) {
+    json.name("slot").number(event.correction.slot);
+    json.name("other").number(event.correction.other);
+    if (event.kind == EventKind::split) json.name("member").number(event.correction.member);
+    if (event.kind == EventKind::review) {
+      json.name("verdict").text(to_string(event.correction.verdict));
+    }
   } else {
     json.name("removed");
     write_ids(json, event.decision.evicted);

@@ -11,6 +11,8 @@ void write(JsonWriter& json, const Decision& decision);
 void write(JsonWriter& json, const Match& match);
 void write(JsonWriter& json, const Slot& slot, bool keys);
 void write(JsonWriter& json, const Stats& stats);
+void write(JsonWriter& json, const Lookup& lookup, const Cache& cache);
+void write(JsonWriter& json, const Member& member);
 void write(JsonWriter& json, const Event& event);
 // A payload as the JSON that it is; of other bytes a string; of none null.
 void write_payload(JsonWriter& json, std::string_view payload);

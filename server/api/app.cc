@@ -53,6 +53,8 @@ bool is_understood(Body body, std::string_view type) {
       return type.empty() || type == "application/json";
     case Body::vectors:
       return type.empty() || type == "application/json" || type == "application/octet-stream";
+    case Body::items:
+      return is_understood(Body::vectors, type) || type == "application/x-ndjson";
     case Body::memory_file:
       return type.empty() || type == "application/octet-stream";
   }
@@ -187,8 +189,10 @@ std::optional<Response> App::check(const Request& request, Found& found) {
   if (!is_understood(route.body, media_type(request.header("content-type")))) {
     return problem(code::kUnsupported,
                    route.body == Body::vectors ? "send application/json or application/octet-stream"
-                   : route.body == Body::json  ? "send application/json"
-                                               : "send application/octet-stream");
+                   : route.body == Body::items
+                       ? "send application/json, application/x-ndjson or application/octet-stream"
+                   : route.body == Body::json ? "send application/json"
+                                              : "send application/octet-stream");
   }
   return {};
 }
@@ -211,6 +215,7 @@ Application::Admission App::admit(const Request& head) {
       break;
     case Body::json:
     case Body::vectors:
+    case Body::items:
       admission.body_limit = options_.max_body;
       break;
   }

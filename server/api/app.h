@@ -54,7 +54,8 @@ struct Call {
 };
 
 // What a route takes as its body.
-enum class Body : std::uint8_t { none, json, vectors, memory_file };
+// `items`: vectors, or JSON Lines.
+enum class Body : std::uint8_t { none, json, vectors, items, memory_file };
 
 struct Route {
   std::string_view method;
@@ -134,6 +135,8 @@ bool read_parameter(const Call& call, std::string_view name, std::optional<std::
 bool read_time(const Call& call, std::int64_t& time);
 // The parameters that a call has beside those that it may have; empty: none.
 std::string unknown_parameter(const Call& call, std::initializer_list<std::string_view> known);
+// The id of a slot in the path; 0, which none has, for what is no id.
+SlotId id_of(const Call& call);
 Response json_response(std::string body, unsigned status = 200);
 // The answer when a change was not taken.
 Response refusal_response(Service::Refusal refusal, Service& service, std::string_view name);

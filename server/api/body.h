@@ -32,6 +32,9 @@ struct SentItem {
   std::optional<std::int64_t> time;
   std::optional<std::int64_t> ttl_ms;
   std::string encoder;
+  std::string id;
+  std::string guard_text;  // for the guards, where the item has a key and no text
+  std::string scope;
 };
 
 struct SentQuery {
@@ -41,6 +44,12 @@ struct SentQuery {
   std::optional<std::int64_t> time;
   bool at_no_time = false;  // null was sent: nothing has expired
   std::string encoder;
+};
+
+struct SentLookup : SentQuery {
+  std::optional<std::string> exact_key;
+  std::string guard_text;
+  std::string scope;
 };
 
 template <class One>
@@ -54,8 +63,12 @@ struct Sent {
 
 // {"items": [item, …]}
 Sent<SentItem> read_items_json(std::string& body);
+// An item a line; empty lines are passed over. A line that is no JSON is an error of its item.
+Sent<SentItem> read_items_lines(std::string& body);
 // {"queries": [query, …], "k": 10}
 Sent<SentQuery> read_queries_json(std::string& body);
+// {"queries": [lookup, …]}
+Sent<SentLookup> read_lookups_json(std::string& body);
 // n rows of `dimension` floats, little-endian; of items each with a value behind its key.
 Sent<SentItem> read_items_floats(std::string_view body, std::size_t dimension,
                                  std::size_t value_dimension);

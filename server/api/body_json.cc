@@ -104,6 +104,9 @@ Status read_field(std::string_view name, const element& value, SentItem& item,
   if (name == "value") return read_vector(value, floats, item.value, "/value");
   if (name == "exact_key") return read_text(value, item.exact_key, "/exact_key");
   if (name == "ttl_ms") return read_integer(value, item.ttl_ms, "/ttl_ms");
+  if (name == "id") return read_text(value, item.id, "/id");
+  if (name == "guard_text") return read_text(value, item.guard_text, "/guard_text");
+  if (name == "scope") return read_text(value, item.scope, "/scope");
   if (name == "payload") {
     if (!item.payload.empty()) return bad("/payload", "a payload or its bytes, not both");
     item.payload = simdjson::minify(value);
@@ -123,21 +126,43 @@ Status read_field(std::string_view name, const element& value, SentQuery& query,
   return bad("/" + std::string(name), "queries have no such field");
 }
 
+Status read_field(std::string_view name, const element& value, SentLookup& query,
+                  std::vector<float>& floats) {
+  if (const auto status = read_common(name, value, query, floats)) return *status;
+  if (name == "exact_key") return read_text(value, query.exact_key, "/exact_key");
+  if (name == "guard_text") return read_text(value, query.guard_text, "/guard_text");
+  if (name == "scope") return read_text(value, query.scope, "/scope");
+  return bad("/" + std::string(name), "lookups have no such field");
+}
+
 bool is_shared_field(std::string_view name) {
   return name == "key" || name == "text" || name == "time" || name == "encoder";
 }
 bool is_field(std::string_view name, const SentItem& /*item*/) {
   return is_shared_field(name) || name == "value" || name == "exact_key" || name == "ttl_ms" ||
-         name == "payload_base64";
+         name == "payload_base64" || name == "id" || name == "guard_text" || name == "scope";
 }
 bool is_field(std::string_view name, const SentQuery& /*query*/) {
   return is_shared_field(name) || name == "k";
+}
+bool is_field(std::string_view name, const SentLookup& /*query*/) {
+  return is_shared_field(name) || name == "exact_key" || name == "guard_text" || name == "scope";
 }
 
 // A null is the same as nothing, where it has no meaning of its own.
 void take_null(std::string_view /*name*/, SentItem& /*item*/) {}
 void take_null(std::string_view name, SentQuery& query) {
   if (name == "time") query.at_no_time = true;
+}
+
+bool has_guard_text(const SentItem& item) {
+  return !item.guard_text.empty();
+}
+bool has_guard_text(const SentLookup& query) {
+  return !query.guard_text.empty();
+}
+bool has_guard_text(const SentQuery& /*query*/) {
+  return false;
 }
 
 template <class One>
@@ -156,6 +181,9 @@ Status read_one(const element& from, One& one, std::vector<float>& floats) {
   }
   if (key && one.text) return bad("/text", "a key or a text, not both");
   if (!key && !one.text) return bad("/key", "a key or a text is needed");
+  if (one.text && has_guard_text(one)) {
+    return bad("/guard_text", "a text is for the guards too: guard_text goes with a key");
+  }
   return {};
 }
 
@@ -213,6 +241,40 @@ Sent<One> read_batch(std::string& body, std::string_view list_name, bool takes_k
 
 Sent<SentItem> read_items_json(std::string& body) {
   return read_batch<SentItem>(body, "items", false);
+}
+
+Sent<SentLookup> read_lookups_json(std::string& body) {
+  return read_batch<SentLookup>(body, "queries", false);
+}
+
+Sent<SentItem> read_items_lines(std::string& body) {
+  static thread_local simdjson::dom::parser parser;
+  Sent<SentItem> sent;
+  body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = std::min(body.find('\n', begin), body.size());
+    const std::string_view line = std::string_view(body).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (sent.list.size() == kMostItems) {
+      sent.malformed = "a batch has at most " + std::to_string(kMostItems) + " lines";
+      return sent;
+    }
+    sent.list.emplace_back();
+    element root;
+    Status status;
+    if (const auto error = parser.parse(line.data(), line.size(), false).get(root)) {
+      status = bad("", std::string("is no JSON: ") + simdjson::error_message(error));
+    } else {
+      status = read_one(root, sent.list.back(), sent.floats);
+    }
+    if (status) continue;
+    sent.list.back() = {};  // which the library refuses too
+    status.index = sent.list.size() - 1;
+    sent.errors.push_back(std::move(status));
+  }
+  if (sent.list.empty()) sent.malformed = "the body has no line with an item";
+  return sent;
 }
 
 Sent<SentQuery> read_queries_json(std::string& body) {

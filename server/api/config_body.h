@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "dpcache/advise.h"
 #include "dpcache/config.h"
+#include "dpcache/trust.h"
 #include "service/settings.h"
 
 namespace dpcache::server {
@@ -21,6 +23,26 @@ struct SentConfig {
 Result<SentConfig> read_config(std::string_view body);
 // {"similarity": .9}, or nothing. bad_request.
 Result<std::optional<float>> read_similarity(std::string_view body);
+// {"sample": 5000, "taus": [.1, .2]}, or nothing; at most kMostAdvised slots. The dimension is to
+// be set. bad_request.
+inline constexpr std::size_t kMostAdvised = 20000;
+Result<AdvisorOptions> read_advisor_options(std::string_view body);
+
+struct SentSplit {
+  SlotId slot = 0;
+  std::optional<std::uint64_t> member;  // its number
+  std::string id;                       // or its id
+};
+// {"slot": 3, "member": 17}, or {"slot": 3, "id": "a"}. bad_request.
+Result<SentSplit> read_split(std::string_view body);
+
+struct SentVerdict {
+  SlotId slot = 0;
+  SlotId other = 0;
+  Judgement verdict = Judgement::unknown;
+};
+// {"slot": 3, "other": 1, "verdict": "different"}. bad_request.
+Result<SentVerdict> read_verdict(std::string_view body);
 
 }  // namespace dpcache::server
 

@@ -1,4 +1,5 @@
 // Configs, by nlohmann/json: they are small and rare.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/config_body.h"
@@ -94,6 +95,106 @@ Result<std::optional<float>> read_similarity(std::string_view body) {
     similarity = value.get<float>();
   }
   return similarity;
+}
+
+namespace {
+
+// The id of a slot or an event, from 1.
+Status read_number(const json& value, const std::string& pointer, std::uint64_t& number) {
+  const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMaxInteger);
+  if (!fits) return bad(pointer, "must be an integer from 1 to 2^53 - 1", Error::bad_request);
+  number = value.get<std::uint64_t>();
+  return {};
+}
+
+}  // namespace
+
+Result<SentSplit> read_split(std::string_view body) {
+  const json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  SentSplit split;
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "slot") {
+      if (Status status = read_number(value, "/slot", split.slot); !status) return status;
+    } else if (name == "member") {
+      if (Status status = read_number(value, "/member", split.member.emplace()); !status) {
+        return status;
+      }
+    } else if (name == "id") {
+      if (!value.is_string() || value.get<std::string>().empty()) {
+        return bad("/id", "must be a string, and not empty", Error::bad_request);
+      }
+      split.id = value.get<std::string>();
+    } else {
+      return bad("/" + name, "there is no such field", Error::bad_request);
+    }
+  }
+  if (split.slot == 0) return bad("/slot", "is needed", Error::bad_request);
+  if (split.member.has_value() != split.id.empty()) {
+    return bad("/member", "a member or its id is needed, not both", Error::bad_request);
+  }
+  return split;
+}
+
+Result<SentVerdict> read_verdict(std::string_view body) {
+  const json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  SentVerdict sent;
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "slot" || name == "other") {
+      SlotId& id = name == "slot" ? sent.slot : sent.other;
+      if (Status status = read_number(value, "/" + name, id); !status) return status;
+    } else if (name == "verdict") {
+      if (value == "same") {
+        sent.verdict = Judgement::same;
+      } else if (value == "different") {
+        sent.verdict = Judgement::different;
+      } else if (value != "unknown") {
+        return bad("/verdict", "must be same, different or unknown", Error::bad_request);
+      }
+    } else {
+      return bad("/" + name, "there is no such field", Error::bad_request);
+    }
+  }
+  for (const char* name : {"slot", "other", "verdict"}) {
+    if (!fields.contains(name)) {
+      return bad(std::string("/") + name, "is needed", Error::bad_request);
+    }
+  }
+  return sent;
+}
+
+Result<AdvisorOptions> read_advisor_options(std::string_view body) {
+  AdvisorOptions options;
+  options.sample = std::min(options.sample, kMostAdvised);
+  if (body.empty()) return options;
+  const json fields = json::parse(body, nullptr, false);
+  if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "sample") {
+      if (!value.is_number_unsigned() || value < 2U || value > kMostAdvised) {
+        return bad("/sample", "must be an integer from 2 to " + std::to_string(kMostAdvised),
+                   Error::bad_request);
+      }
+      options.sample = value.get<std::size_t>();
+    } else if (name == "taus") {
+      if (!value.is_array() || value.empty() || value.size() > 64) {
+        return bad("/taus", "must be an array of 1 to 64 numbers", Error::bad_request);
+      }
+      options.taus.clear();
+      for (const json& tau : value) {
+        if (!tau.is_number() || !(tau.get<double>() >= 0.0 && tau.get<double>() <= 2.0)) {
+          return bad("/taus/" + std::to_string(options.taus.size()), "must be a number from 0 to 2",
+                     Error::bad_request);
+        }
+        options.taus.push_back(tau.get<float>());
+      }
+    } else {
+      return bad("/" + name, "there is no such field", Error::bad_request);
+    }
+  }
+  return options;
 }
 
 }  // namespace dpcache::server

@@ -16,12 +16,20 @@ void observe(App& app, Call&& call);
 void read(App& app, Call&& call);
 void score(App& app, Call&& call);
 void consolidate(App& app, Call&& call);
+void lookup(App& app, Call&& call);
 // handlers_slots.cc
 void list_slots(App& app, Call&& call);
 void get_slot(App& app, Call&& call);
 void delete_slot(App& app, Call&& call);
+// handlers_trust.cc
+void list_members(App& app, Call&& call);
+void split(App& app, Call&& call);
+void list_pairs(App& app, Call&& call);
+void judge_pair(App& app, Call&& call);
 // handlers_events.cc
 void list_events(App& app, Call&& call);
+// handlers_advice.cc
+void advise(App& app, Call&& call);
 // handlers_snapshot.cc
 void get_snapshot(App& app, Call&& call);
 void put_snapshot(App& app, Call&& call);

@@ -18,6 +18,10 @@ bool is_binary(const Request& request) {
   return media_type(request.header("content-type")) == "application/octet-stream";
 }
 
+bool is_lines(const Request& request) {
+  return media_type(request.header("content-type")) == "application/x-ndjson";
+}
+
 bool is_brief(const Hosted& hosted, std::size_t queries) {
   const std::uint64_t slots = std::max<std::uint64_t>(hosted.counters.slots, 64);
   return slots * hosted.dimension * queries <= kBriefFloats;
@@ -101,6 +105,9 @@ std::vector<Item> items_of(const Sent<SentItem>& sent, std::int64_t now) {
     item.time = from.time.value_or(now);
     item.ttl_ms = from.ttl_ms;
     item.encoder = from.encoder;
+    item.id = from.id;
+    item.text = from.text ? *from.text : from.guard_text;
+    item.scope = from.scope;
   }
   return items;
 }
@@ -319,7 +326,59 @@ void ask(App& app, Call&& call, bool reads) {
   hosted->turns.read(is_brief(*hosted, asked->sent.list.size()), [asked] { ask_now(*asked); });
 }
 
+// --- Lookups
+
+struct LookedUp {
+  Call call;
+  Sent<SentLookup> sent;
+};
+
+void look_up_now(LookedUp& asked) {
+  const Hosted& hosted = *asked.call.hosted;
+  const Respond& respond = asked.call.respond;
+  Sent<SentLookup>& sent = asked.sent;
+  encode_texts(hosted, sent);
+  const std::int64_t now = App::now();
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().name("results").begin_array();
+  std::vector<Status> errors;
+  for (std::size_t i = 0; i < sent.list.size(); ++i) {
+    const SentLookup& query = sent.list[i];
+    LookupOptions options;
+    if (!query.at_no_time) options.time = query.time.value_or(now);
+    options.encoder = query.encoder;
+    if (query.exact_key) options.exact_key = *query.exact_key;
+    options.text = query.text ? *query.text : query.guard_text;
+    options.scope = query.scope;
+    auto found = hosted.cache().lookup(part(sent, query.key), options);
+    if (found) {
+      write(json, *found, hosted.cache());
+      continue;
+    }
+    found.status.index = i;
+    errors.push_back(std::move(found.status));
+  }
+  if (!errors.empty() || !sent.errors.empty()) {
+    return respond(problem(all_errors(std::move(sent.errors), errors), "/queries/"));
+  }
+  json.end_array().end_object();
+  respond(json_response(std::move(body)));
+}
+
 }  // namespace
+
+void lookup(App& app, Call&& call) {
+  static_cast<void>(app);
+  auto asked = std::make_shared<LookedUp>();
+  asked->sent = read_lookups_json(call.request.body);
+  if (!asked->sent.malformed.empty()) {
+    return call.respond(problem(code::kRequest, asked->sent.malformed));
+  }
+  const auto hosted = call.hosted;
+  asked->call = std::move(call);
+  hosted->turns.read(is_brief(*hosted, asked->sent.list.size()), [asked] { look_up_now(*asked); });
+}
 
 void observe(App& app, Call&& call) {
   if (const std::string name = unknown_parameter(call, {"count"}); !name.empty()) {
@@ -337,12 +396,14 @@ void observe(App& app, Call&& call) {
     return call.respond(problem(code::kRequest, "an Idempotency-Key has at most 255 characters"));
   }
   const bool binary = is_binary(call.request);
+  const bool lines = is_lines(call.request);
   if (!observation->idempotency_key.empty()) {
-    observation->request_hash = checksum(call.request.body, binary ? 1 : 0);
+    observation->request_hash = checksum(call.request.body, binary ? 1 : lines ? 2 : 0);
   }
   observation->sent =
-      binary ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
-             : read_items_json(call.request.body);
+      binary  ? read_items_floats(call.request.body, hosted->dimension, hosted->value_dimension)
+      : lines ? read_items_lines(call.request.body)
+              : read_items_json(call.request.body);
   if (auto response = wrong_count(call, observation->sent)) {
     return call.respond(std::move(*response));
   }

@@ -1,4 +1,5 @@
 // The server itself: whether it lives, its figures, its description.
+#include <string>
 #include <utility>
 
 #include "api/handlers.h"
@@ -18,7 +19,7 @@ void readyz(App& app, Call&& call) {
 
 void openapi(App& app, Call&& call) {
   static_cast<void>(app);
-  call.respond(json_response(kOpenApi));
+  call.respond(json_response(std::string(kOpenApiBegin) + kOpenApiEnd));
 }
 
 void metrics(App& app, Call&& call) {

@@ -1,4 +1,5 @@
 // Slots: listed, looked at, erased.
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -7,14 +8,39 @@
 
 namespace dpcache::server {
 
-namespace {
-
 // 0, which no slot has, for what is no id.
 SlotId id_of(const Call& call) {
   SlotId id = 0;
   const auto* end = call.rest.data() + call.rest.size();
   const auto result = std::from_chars(call.rest.data(), end, id);
   return result.ec == std::errc() && result.ptr == end ? id : 0;
+}
+
+namespace {
+
+bool wants_lines(const Call& call) {
+  return call.request.header("accept").find("application/x-ndjson") != std::string::npos;
+}
+
+// A slot a line. Where there are more, the header names the one to go on after.
+Response lines_response(const std::vector<Slot>& slots, std::size_t wanted, bool keys) {
+  Response response;
+  response.headers.push_back({"Content-Type", "application/x-ndjson"});
+  for (std::size_t i = 0; i < std::min(wanted, slots.size()); ++i) {
+    const std::size_t begin = response.body.size();
+    JsonWriter json(response.body);
+    write(json, slots[i], keys);
+    // A payload can be JSON of several lines, whose breaks mean nothing: in a string they would be
+    // escaped.
+    std::replace_if(
+        response.body.begin() + static_cast<std::ptrdiff_t>(begin), response.body.end(),
+        [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    response.body += '\n';
+  }
+  if (slots.size() > wanted) {
+    response.headers.push_back({"Dpcache-Next", std::to_string(slots[wanted - 1].id)});
+  }
+  return response;
 }
 
 }  // namespace
@@ -40,8 +66,9 @@ void list_slots(App& app, Call&& call) {
   const std::size_t wanted = static_cast<std::size_t>(limit.value_or(100));
   const auto hosted = call.hosted;
   hosted->turns.read(true, [hosted, respond = call.respond, after = after.value_or(0), wanted,
-                            keys = keys.value_or(1) == 1] {
+                            keys = keys.value_or(1) == 1, lines = wants_lines(call)] {
     const auto slots = hosted->cache().slots(after, wanted + 1);
+    if (lines) return respond(lines_response(slots, wanted, keys));
     std::string body;
     JsonWriter json(body);
     json.begin_object().name("slots").begin_array();

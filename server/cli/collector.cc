@@ -9,7 +9,8 @@
 
 namespace dpcache::cli {
 namespace {
-constexpr std::size_t kPage = 1024;  // slots looked at in one go
+constexpr std::size_t kPage = 1024;       // slots looked at in one go
+constexpr std::size_t kLongestId = 1024;  // bytes, of an item
 constexpr std::uint64_t kThisRun = std::uint64_t{1} << 62U;
 
 std::string_view text_of(std::string_view line) {
@@ -45,6 +46,11 @@ void Collector::observe(std::span<const float> key, std::string_view text, std::
   item.key = key;
   item.payload = examples_.write(text, place.line);
   item.time = session_.now();
+  item.text = text;
+  if (session_.cache().config().audit != Audit::none) {
+    place_ = file_ + ':' + std::to_string(place.line);
+    item.id = std::string_view(place_).substr(0, kLongestId);
+  }
   const auto decision = session_.cache().observe(item);
   if (!decision) {
     if (decision.status.code == Error::full) throw Failure(Exit::resources, decision.status.detail);

@@ -66,7 +66,8 @@ class Collector {
   Which which_;
   std::optional<RecentVectors> vectors_;
   ExampleWriter examples_;
-  std::string file_;  // that examples_ writes for
+  std::string file_;   // that examples_ writes for
+  std::string place_;  // FILE:LINE, where there is an audit
   std::unordered_map<SlotId, Seen> seen_;
   std::uint64_t items_ = 0;
   std::uint64_t opened_ = 0;

@@ -17,7 +17,13 @@ Ending run_distinct(const DistinctOptions& options);
 Ending run_templates(const DistinctOptions& options);  // distinct --templates
 Ending run_query(const QueryCommandOptions& options);
 Ending run_train(const TrainOptions& options);
+Ending run_advise(const AdviseOptions& options);
+Ending run_import(const ImportOptions& options);
+Ending run_export(const ExportOptions& options);
 Ending run_inspect(const InspectOptions& options);
+Ending run_explain(const ExplainOptions& options);
+Ending run_undo(const UndoOptions& options);
+Ending run_reviews(const ReviewsOptions& options);
 Ending run_verify(const VerifyOptions& options);
 Ending run_serve(const server::ServeOptions& options);
 

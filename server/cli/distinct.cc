@@ -13,6 +13,7 @@
 
 #include "cli/collector.h"
 #include "cli/commands.h"
+#include "cli/follow.h"
 #include "cli/lines.h"
 #include "cli/notices.h"
 #include "cli/npy.h"
@@ -27,7 +28,6 @@
 namespace dpcache::cli {
 namespace {
 
-constexpr int kPollMs = 100;                          // how often growing files are looked at
 constexpr std::chrono::seconds kCheckpointEvery{30};  // while following
 constexpr std::uint64_t kTickItems = 256;             // items between two looks at the clock
 
@@ -116,7 +116,9 @@ class Distinct {
     session_.use_text(options_.encoder);
     begin();
     if (follows() && sources_.all_files()) {
-      follow_files();
+      follow_files(sources_, {[this](std::string_view line, const std::string& file,
+                                     std::uint64_t number) { take(line, file, number); },
+                              [this] { idle(); }});
       return;
     }
     for (std::size_t at = 0; at < sources_.size() && !stopping(); ++at) read_text(at);
@@ -139,40 +141,8 @@ class Distinct {
     finish(lines.input(), lines.bytes());
   }
 
-  struct Followed {
-    LineReader lines;
-    std::string name;
-    std::uint64_t line = 0;
-  };
-
-  // Like tail -F: on and on, into the next file when a log is rotated.
-  void follow_files() {
-    std::vector<Followed> files;
-    for (std::size_t at = 0; at < sources_.size(); ++at) {
-      files.push_back({LineReader(open(at)), sources_.name(at)});
-    }
-    while (!stopping()) {
-      for (auto& file : files) {
-        const bool replaced = file.lines.input().is_replaced();
-        drain(file);  // also what was written just before it was replaced
-        if (!replaced || stopping()) continue;
-        if (const auto rest = file.lines.take_rest(); !rest.empty()) take(file, rest);
-        file.lines.input().reopen();
-        file.line = 0;
-        drain(file);
-      }
-      idle();
-      wait_readable(-1, kPollMs);
-    }
-  }
-
-  void drain(Followed& file) {
-    for (std::string_view line; !stopping() && file.lines.next(line);) take(file, line);
-  }
-
-  void take(Followed& file, std::string_view line) {
-    ++file.line;
-    collector_->take_text(line, {file.name, file.line});
+  void take(std::string_view line, const std::string& file, std::uint64_t number) {
+    collector_->take_text(line, {file, number});
     if (collector_->items() % kTickItems == 0) checkpoint();
   }
 

@@ -58,6 +58,23 @@ void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
             if (config.tau) to.cache.tau = config.tau;
             to.cache.gate_encoder = config.encoder;
           });
+  add.number(
+      "--tau-merge", "T", to.cache.tau_merge,
+      "merge up to this novelty only; from here to\n--tau an item opens a slot and is listed "
+      "by\ndpcache reviews");
+  add.add(
+      "--guard", "NAMES",
+      "never merge texts that differ in: number,\nnegation,antonym,identifier,entity,replaced,\n"
+      "order; all or none (default)",
+      [&to](const auto& text) {
+        const auto guards = GuardSet::parse(text);
+        if (!guards) throw Failure(Exit::usage, "--guard: " + guards.status.detail);
+        to.cache.guards = *guards;
+      });
+  add.choice("--audit", to.cache.audit,
+             {{"none", Audit::none}, {"ids", Audit::ids}, {"full", Audit::full}},
+             "keep what each slot has absorbed, for dpcache\nexplain: nothing (default), where it "
+             "stood, or\nall of it, so that undo can undo it");
   add.text("--mask", "NAMES", to.encoder.masks,
            "what may vary: number,hex,ip,uuid,time,path;\nall (default) or none");
   add.repeated("--pattern", "NAME=REGEX", "an own mask (RE2 syntax); may be repeated",
@@ -156,12 +173,14 @@ void check_template_options(const DistinctOptions& options) {
     throw Failure(Exit::usage, option + " does not go with --templates");
   };
   const auto& cache = options.cache;
-  if (options.at_end == AtEnd::follow) refuse("--follow");
   if (options.order == Order::last) refuse("--order last");
   if (options.order == Order::novelty) refuse("--order novelty");
   if (cache.ttl_ms) refuse("--ttl");
   if (options.time) refuse("--time");
   if (cache.gate) refuse("--gate");
+  if (cache.tau_merge) refuse("--tau-merge");
+  if (cache.guards) refuse("--guard");
+  if (cache.audit) refuse("--audit");
   if (cache.key_update) refuse("--key-update");
   if (options.encoder.dimension) refuse("--dimension");
   if (options.encoder.seed) refuse("--seed");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 
 #include "cli/commands.h"
 #include "cli/encoding.h"
+#include "cli/follow.h"
 #include "cli/lines.h"
 #include "cli/notices.h"
 #include "cli/output.h"
@@ -28,7 +30,8 @@
 namespace dpcache::cli {
 namespace {
 
-constexpr std::uint64_t kTickLines = 1024;  // between two looks at the clock
+constexpr std::uint64_t kTickLines = 1024;            // between two looks at the clock
+constexpr std::chrono::seconds kCheckpointEvery{30};  // while following
 
 TemplateConfig with_options(TemplateConfig config, const DistinctOptions& options) {
   if (options.cache.tau) config.tau = *options.cache.tau;
@@ -71,12 +74,15 @@ class TemplateRun {
     if (sources_.content() != Content::text) {
       throw Failure(Exit::usage, "--templates reads text, not vectors");
     }
+    if (follows() && !sources_.all_files() && sources_.size() > 1) {
+      throw Failure(Exit::usage, "--follow takes several files, or one pipe, not both");
+    }
   }
 
   Ending run() {
     bool closed = false;
     try {
-      for (std::size_t at = 0; at < sources_.size() && !stopping(); ++at) read(at);
+      read();
       progress_.clear();
       if (!streams()) list();
       output_.close();
@@ -94,7 +100,8 @@ class TemplateRun {
   }
 
  private:
-  bool streams() const { return options_.stream == Stream::assign; }
+  bool streams() const { return options_.stream != Stream::nothing; }
+  bool follows() const { return options_.at_end == AtEnd::follow; }
   bool watched() const {
     return options_.noise == Noise::usual && is_capable_terminal(STDERR_FILENO) &&
            !(streams() && is_terminal(STDOUT_FILENO));
@@ -126,18 +133,48 @@ class TemplateRun {
     }
   }
 
+  void read() {
+    if (follows() && sources_.all_files()) {
+      follow_files(sources_,
+                   {[this](std::string_view line, const std::string& file, std::uint64_t number) {
+                      take(line, file, number);
+                      if (lines_ % kTickLines == 0) checkpoint();
+                    },
+                    [this] { idle(); }});
+      return;
+    }
+    for (std::size_t at = 0; at < sources_.size() && !stopping(); ++at) read(at);
+  }
+
+  // The input makes us wait: what is done should be seen, and be safe.
+  void idle() {
+    output_.flush();
+    if (streams()) Output::check_reader();
+    checkpoint();
+  }
+
+  // Only a run that follows saves before its end, as it may never have one.
+  void checkpoint() {
+    if (!follows() || !file_ || lines_ == saved_lines_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_checkpoint_) return;
+    output_.flush();
+    file_->save(templates_);
+    saved_lines_ = lines_;
+    next_checkpoint_ = now + kCheckpointEvery;
+  }
+
   void read(std::size_t at) {
     auto input = sources_.open(at);
-    input.on_idle([this] {
-      output_.flush();
-      if (streams()) Output::check_reader();
-    });
+    input.on_idle([this] { idle(); });
     LineReader lines(std::move(input));
     const std::string& name = sources_.name(at);
     std::uint64_t number = 0;
     for (std::string_view line; !stopping() && lines.next_or_last(line);) {
       take(line, name, ++number);
-      if (lines_ % kTickLines == 0) show(lines.input().consumed(), lines.bytes());
+      if (lines_ % kTickLines != 0) continue;
+      show(lines.input().consumed(), lines.bytes());
+      checkpoint();
     }
     consumed_ += lines.input().consumed();
     bytes_ += lines.bytes();
@@ -157,7 +194,11 @@ class TemplateRun {
     }
     ++lines_;
     if (learned->opened) ++opened_;
-    if (options_.which == Which::seen || !streams()) remember(*learned);
+    if (options_.which == Which::seen || options_.stream != Stream::assign) remember(*learned);
+    if (options_.stream == Stream::fresh) {
+      if (learned->opened) list_one(learned->id);
+      return;
+    }
     if (!streams() || (options_.which == Which::fresh && !learned->opened)) return;
     TemplateAssignment assignment{&learned.value, file, number, bytes, {}};
     if (printer_->wants_values()) assignment.values = templates_.match(text);
@@ -188,19 +229,21 @@ class TemplateRun {
     if (options_.top && *options_.top < listed.size()) {
       listed.resize(static_cast<std::size_t>(*options_.top));
     }
-    for (const auto& [count, id] : listed) {
-      TemplateRow row;
-      row.value = *templates_.get(id);
-      if (const auto seen = seen_.find(id); seen != seen_.end()) row.seen = seen->second;
-      row.fresh = id >= first_new_;
-      const std::string& origin = row.value.origin;
-      const auto colon = origin.find(':');
-      if (colon != std::string::npos) {
-        std::from_chars(origin.data(), origin.data() + colon, row.line);
-        row.file = origin.substr(colon + 1);
-      }
-      printer_->row(row);
+    for (const auto& [count, id] : listed) list_one(id);
+  }
+
+  void list_one(TemplateId id) {
+    TemplateRow row;
+    row.value = *templates_.get(id);
+    if (const auto seen = seen_.find(id); seen != seen_.end()) row.seen = seen->second;
+    row.fresh = id >= first_new_;
+    const std::string& origin = row.value.origin;
+    const auto colon = origin.find(':');
+    if (colon != std::string::npos) {
+      std::from_chars(origin.data(), origin.data() + colon, row.line);
+      row.file = origin.substr(colon + 1);
     }
+    printer_->row(row);
   }
 
   void show(std::uint64_t consumed, std::uint64_t bytes) {
@@ -246,6 +289,9 @@ class TemplateRun {
   std::uint64_t opened_ = 0;
   std::uint64_t consumed_ = 0;  // of the files that are done
   std::uint64_t bytes_ = 0;
+  std::uint64_t saved_lines_ = 0;
+  std::chrono::steady_clock::time_point next_checkpoint_ =
+      std::chrono::steady_clock::now() + kCheckpointEvery;
 };
 
 }  // namespace

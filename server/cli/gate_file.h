@@ -13,6 +13,8 @@ namespace dpcache::cli {
 std::string gate_text(const Config& config);
 // Such settings; others may stand beside them. Throws Failure(input).
 Config read_gate_file(const std::string& path);
+// Settings of a cache, as inspect and a server show them. Throws Failure(input).
+Config read_settings_file(const std::string& path);
 
 }  // namespace dpcache::cli
 

@@ -21,25 +21,34 @@ std::string gate_text(const Config& config) {
   return json_text(json) + '\n';
 }
 
-Config read_gate_file(const std::string& path) {
+namespace {
+
+Config read_config(const std::string& path, const std::string& is_not) {
   constexpr std::size_t kMost = std::size_t{1} << 20U;
   Input input(path);
   std::string text;
   std::array<char, 4096> part{};
   for (std::size_t got = 0; (got = input.read(part.data(), part.size())) > 0;) {
     text.append(part.data(), got);
-    if (text.size() > kMost) {
-      throw Failure(Exit::input, path + ": is not a gate's file: it has more than 1 MiB");
-    }
+    if (text.size() > kMost) throw Failure(Exit::input, path + is_not + "it has more than 1 MiB");
   }
   auto config = config_from_json(text);
-  if (!config) {
-    throw Failure(Exit::input, path + ": is not a gate's file: " + config.status.detail);
-  }
-  if (!config->gate && !config->tau) {
+  if (!config) throw Failure(Exit::input, path + is_not + config.status.detail);
+  return std::move(*config);
+}
+
+}  // namespace
+
+Config read_gate_file(const std::string& path) {
+  auto config = read_config(path, ": is not a gate's file: ");
+  if (!config.gate && !config.tau) {
     throw Failure(Exit::input, path + ": names neither a gate nor a tau");
   }
-  return std::move(*config);
+  return config;
+}
+
+Config read_settings_file(const std::string& path) {
+  return read_config(path, ": are no settings of a cache: ");
 }
 
 }  // namespace dpcache::cli

@@ -91,10 +91,72 @@ Below the outcome stands the curve: what each tau would do with the examples.
 Exit code 1 if there is no such gate or tau, with the reason; nothing is written
 then.)";
 
+const char* const kAdviseExamples = R"(Examples:
+  dpcache advise app.log
+  dpcache advise --pairs pairs.tsv titles.txt
+  dpcache advise --labels intents.txt questions.txt
+  dpcache advise --tau 0.12 --json vectors.npy | jq .tau
+  dpcache advise --pairs rows.tsv --encoder my-model-3 vectors.npy
+  dpcache advise --out tau.json app.log && dpcache distinct --gate tau.json app.log
+
+Pairs are a table with tabs whose first line names its columns: label, text_a
+and text_b, or label, row_a and row_b for .npy; label is 1 for the same, 0 for
+different. Labels are a line for each item. Without either, a valley among the
+novelties is all the evidence there is. Exit code 1 if there is no tau to
+suggest, with the reason.)";
+
+const char* const kImportExamples = R"(Examples:
+  dpcache import --memory m.dpc items.jsonl
+  dpcache import --memory m.dpc --skip-bad items.jsonl.gz
+  dpcache import --memory v.dpc --text titles.txt --encoder e5 titles.npy
+  dpcache import --memory v.dpc --tensor embeddings model.safetensors
+  dpcache import --memory both.dpc --apart other.dpc
+  ssh host dpcache export m.dpc | dpcache import --memory copy.dpc -
+
+A line of JSON is an item: {"key": [0.1, 0.9], "payload": {"id": 7}}, with text
+instead of key for the built-in encoder, and value, payload or payload_base64,
+exact_key or exact_keys, time, ttl_ms and encoder if wanted. A server's slots
+are such lines too. An import that was stopped goes on where it was.)";
+
+const char* const kExportExamples = R"(Examples:
+  dpcache export m.dpc > slots.jsonl
+  dpcache export --no-keys m.dpc | jq -r .payload.text
+  dpcache export --base64 m.dpc | gzip > slots.jsonl.gz
+  dpcache export --npy keys.npy --out texts.txt m.dpc
+
+A slot is a line: id, key, value, payload, exact_keys, usage, count, first_time,
+last_time, expires, encoder. The memory file itself is safetensors: its tensor
+'keys' and the others can be read as they are.)";
+
 const char* const kInspectExamples = R"(Examples:
   dpcache inspect m.dpc
   dpcache inspect --top 100 m.dpc
   dpcache inspect --json m.dpc | jq .stats.slots)";
+
+const char* const kExplainExamples = R"(Examples:
+  dpcache distinct --memory m.dpc --audit full app.log
+  dpcache explain m.dpc 3
+  dpcache explain --json m.dpc 3 | jq '.members[] | .text'
+
+The first line is the slot: 'slot', SLOT, COUNT, the threshold of now and an
+example. Then its members: 'opened' or 'merged', MEMBER, SIMILARITY, THRESHOLD,
+the guards that kept it from nearer slots, its id and text. Then what it must
+not be merged with ('apart') and may be one with ('review').)";
+
+const char* const kUndoExamples = R"(Examples:
+  dpcache undo m.dpc 3 17
+  dpcache undo m.dpc 3 app.log:1204
+
+MEMBER is an id or a number, as explain prints them. The member opens a slot of
+its own, and the two are never merged again.)";
+
+const char* const kReviewsExamples = R"(Examples:
+  dpcache distinct --memory m.dpc --tau 0.2 --tau-merge 0.1 app.log
+  dpcache reviews m.dpc
+  dpcache reviews --same 8,3 --different 9,3 m.dpc
+
+A pair prints as SLOT, OTHER, SIMILARITY and an example of each. What is left
+after the answers is listed.)";
 
 const char* const kVerifyExamples = R"(Examples:
   dpcache verify m.dpc && cp m.dpc backup/

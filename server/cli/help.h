@@ -14,7 +14,13 @@ extern const char* const kMainExamples;
 extern const char* const kDistinctExamples;
 extern const char* const kQueryExamples;
 extern const char* const kTrainExamples;
+extern const char* const kAdviseExamples;
+extern const char* const kImportExamples;
+extern const char* const kExportExamples;
 extern const char* const kInspectExamples;
+extern const char* const kExplainExamples;
+extern const char* const kUndoExamples;
+extern const char* const kReviewsExamples;
 extern const char* const kVerifyExamples;
 extern const char* const kServeExamples;
 

@@ -145,6 +145,17 @@ bool Input::starts_with(std::string_view magic) {
   return std::string_view(head_).starts_with(magic);
 }
 
+std::string_view Input::head(std::size_t size) {
+  while (head_.size() < size) {
+    const auto seen = head_.size();
+    head_.resize(size);
+    const auto got = read_decoded(head_.data() + seen, size - seen);
+    head_.resize(seen + got);
+    if (got == 0) break;
+  }
+  return std::string_view(head_).substr(0, size);
+}
+
 bool Input::is_replaced() const noexcept {
   struct stat now {};
   if (name_ == "-" || stat(name_.c_str(), &now) != 0) return false;

@@ -33,6 +33,8 @@ class Input {
   std::size_t read(char* to, std::size_t size);
   // Whether the content begins with `magic`; reads no further than needed to tell.
   bool starts_with(std::string_view magic);
+  // The first bytes, `size` of them or as many as there are. They are still to be read.
+  std::string_view head(std::size_t size);
 
   // Called before each wait for bytes that are not there yet, and every second of it.
   void on_idle(std::function<void()> idle) { idle_ = std::move(idle); }

@@ -29,7 +29,13 @@ struct Runner {
   Ending operator()(const DistinctOptions& options) const { return run_distinct(options); }
   Ending operator()(const QueryCommandOptions& options) const { return run_query(options); }
   Ending operator()(const TrainOptions& options) const { return run_train(options); }
+  Ending operator()(const AdviseOptions& options) const { return run_advise(options); }
+  Ending operator()(const ImportOptions& options) const { return run_import(options); }
+  Ending operator()(const ExportOptions& options) const { return run_export(options); }
   Ending operator()(const InspectOptions& options) const { return run_inspect(options); }
+  Ending operator()(const ExplainOptions& options) const { return run_explain(options); }
+  Ending operator()(const UndoOptions& options) const { return run_undo(options); }
+  Ending operator()(const ReviewsOptions& options) const { return run_reviews(options); }
   Ending operator()(const VerifyOptions& options) const { return run_verify(options); }
   Ending operator()(const server::ServeOptions& options) const { return run_serve(options); }
   Ending operator()(const Print& print) const {

@@ -1,5 +1,5 @@
-// Vectors out of .npy files. The header is a Python dict of three known keys; what else Python
-// would accept there is refused.
+// Vectors out of .npy and safetensors files. The header of a .npy file is a Python dict of three
+// known keys; what else Python would accept there is refused.
 #include "cli/npy.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cli/failure.h"
+#include "cli/safetensors.h"
 #include "cli/signals.h"
 #include "dpcache/config.h"
 
@@ -148,8 +149,54 @@ NpyReader::NpyReader(Input input, OneAxis one_axis) : input_(std::move(input)) {
 }
 
 std::size_t NpyReader::row_size() const noexcept {
-  constexpr std::array<std::size_t, 3> kSizes{4, 2, 1};
+  constexpr std::array<std::size_t, 4> kSizes{4, 2, 1, 2};
   return columns_ * kSizes[static_cast<std::size_t>(type_)];
+}
+
+NpyReader::NpyReader(Input input, InTensor tensor) : input_(std::move(input)) {
+  read_tensor(tensor.name);
+}
+
+NpyReader NpyReader::of_safetensors(Input input, const std::string& name) {
+  return {std::move(input), InTensor{name}};
+}
+
+void NpyReader::read_tensor(std::string_view name) {
+  std::uint64_t length = 0;
+  std::array<char, sizeof length> start{};
+  if (read_all(input_, start.data(), start.size()) < start.size()) {
+    fail(input_, "ends inside its header (the file was cut)");
+  }
+  std::memcpy(&length, start.data(), sizeof length);
+  if (length < 2 || length > kMostHeader) {
+    fail(input_, "has a header of " + std::to_string(length) +
+                     " bytes; expected 2 to 4 MiB (is it safetensors?)");
+  }
+  std::string header(static_cast<std::size_t>(length), '\0');
+  if (read_all(input_, header.data(), header.size()) < header.size()) {
+    fail(input_, "ends inside its header (the file was cut)");
+  }
+  const Tensor tensor = find_tensor(header, std::string(name), input_.title());
+  type_ = tensor.type;
+  rows_ = tensor.rows;
+  columns_ = tensor.columns;
+  others_follow_ = true;
+  const auto expected = sizeof length + length + tensor.end;
+  if (input_.size() && !input_.is_gzip() && input_.name() != "-" && *input_.size() != expected) {
+    fail(input_, "has " + std::to_string(*input_.size()) + " bytes; its header promises " +
+                     std::to_string(expected) + (*input_.size() < expected ? ": it was cut" : ""));
+  }
+  pass_over(tensor.begin);
+}
+
+void NpyReader::pass_over(std::uint64_t bytes) {
+  std::vector<char> room(kBuffer);
+  while (bytes > 0 && !stopping()) {
+    const auto got =
+        input_.read(room.data(), static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kBuffer)));
+    if (got == 0 && !stopping()) fail(input_, "ends before its first row (the file was cut)");
+    bytes -= got;
+  }
 }
 
 void NpyReader::read_header(OneAxis one_axis) {
@@ -224,6 +271,7 @@ bool NpyReader::next(std::span<float> row) {
   const auto size = row_size();
   if (at_ == filled_) {
     const auto left = rows_ - row_;
+    if (left == 0 && others_follow_) return false;
     buffer_.resize(std::max(size, kBuffer / size * size));
     const auto wanted = std::min<std::uint64_t>(left * size, buffer_.size());
     at_ = 0;
@@ -249,6 +297,14 @@ bool NpyReader::next(std::span<float> row) {
         std::memcpy(&half, from, sizeof half);
         from += sizeof half;
         to = from_half(half);
+      }
+      break;
+    case Type::bfloat16:
+      for (float& to : row) {  // the upper half of a float32
+        std::uint16_t half = 0;
+        std::memcpy(&half, from, sizeof half);
+        from += sizeof half;
+        to = std::bit_cast<float>(std::uint32_t{half} << 16U);
       }
       break;
     case Type::int8:

@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include "cli/advise_options.h"
 #include "cli/distinct_options.h"
+#include "cli/exchange_options.h"
 #include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/option_kinds.h"
@@ -89,8 +91,26 @@ class Parser {
     train_app_ = command("train", "Learns from labelled pairs what counts as the same.",
                          "dpcache train --pairs FILE [OPTION]...   (FILE -: standard input)",
                          kTrainExamples);
+    advise_app_ = command("advise", "Looks where in your data the same ends.",
+                          "dpcache advise [OPTION]... [FILE]...   (no FILE, or -: standard input)",
+                          kAdviseExamples);
+    add_advise_options(*advise_app_, advise_);
+    import_app_ =
+        command("import", "Takes items or slots of a file into a memory.",
+                "dpcache import --memory FILE [OPTION]... FILE   (FILE -: standard input)",
+                kImportExamples);
+    add_import_options(*import_app_, import_, import_memory_);
+    export_app_ = command("export", "Writes the slots of a memory: JSON Lines or .npy.",
+                          "dpcache export [OPTION]... MEMORY", kExportExamples);
+    add_export_options(*export_app_, export_);
     inspect_app_ = command("inspect", "Shows what is in a memory file.",
                            "dpcache inspect [OPTION]... FILE", kInspectExamples);
+    explain_app_ = command("explain", "Tells what a slot has absorbed, and why.",
+                           "dpcache explain [OPTION]... FILE SLOT", kExplainExamples);
+    undo_app_ = command("undo", "Undoes a merge: a member leaves its slot.",
+                        "dpcache undo [OPTION]... FILE SLOT MEMBER", kUndoExamples);
+    reviews_app_ = command("reviews", "Lists pairs that may be one, and takes answers.",
+                           "dpcache reviews [OPTION]... FILE", kReviewsExamples);
     verify_app_ = command("verify", "Checks that memory files are whole.", "dpcache verify FILE...",
                           kVerifyExamples);
     serve_app_ = command("serve", "Serves caches over HTTP, and the page at /.",
@@ -102,6 +122,7 @@ class Parser {
     OptionAdder inspect(*inspect_app_);
     inspect.number("--top", "N", inspect_.top, "show the N slots of highest count; default 10");
     inspect.flag("--json", inspect_.format, Format::json, "one JSON object, with all settings");
+    add_merge_options();
     // Last, as it is listed where it is added.
     for (CLI::App* app : app_.get_subcommands([](CLI::App*) { return true; })) {
       app->set_help_flag("-h,--help", "show this help")->group("Options");
@@ -131,9 +152,50 @@ class Parser {
       check_options(train_);
       return train_;
     }
+    if (advise_app_->parsed()) {
+      advise_.files = positionals(*advise_app_, arguments);
+      if (advise_.files.empty()) advise_.files.emplace_back("-");
+      check_options(advise_);
+      return advise_;
+    }
+    if (import_app_->parsed()) {
+      const auto rest = positionals(*import_app_, arguments);
+      if (!import_memory_) throw Failure(Exit::usage, "import needs --memory FILE");
+      if (rest.size() != 1) throw Failure(Exit::usage, "import needs one FILE to read");
+      import_.memory = *import_memory_;
+      import_.file = rest[0];
+      check_options(import_);
+      return import_;
+    }
+    if (export_app_->parsed()) {
+      export_.memory = memory_argument(positionals(*export_app_, arguments), "export");
+      check_options(export_);
+      return export_;
+    }
     if (inspect_app_->parsed()) {
       inspect_.memory = memory_argument(positionals(*inspect_app_, arguments), "inspect");
       return inspect_;
+    }
+    if (explain_app_->parsed()) {
+      const auto rest = positionals(*explain_app_, arguments);
+      if (rest.size() != 2) throw Failure(Exit::usage, "explain needs a memory FILE and a SLOT");
+      explain_.memory = rest[0];
+      explain_.slot = parse_number<SlotId>(rest[1], "SLOT");
+      return explain_;
+    }
+    if (undo_app_->parsed()) {
+      const auto rest = positionals(*undo_app_, arguments);
+      if (rest.size() != 3) {
+        throw Failure(Exit::usage, "undo needs a memory FILE, a SLOT and a MEMBER");
+      }
+      undo_.memory = rest[0];
+      undo_.slot = parse_number<SlotId>(rest[1], "SLOT");
+      undo_.member = rest[2];
+      return undo_;
+    }
+    if (reviews_app_->parsed()) {
+      reviews_.memory = memory_argument(positionals(*reviews_app_, arguments), "reviews");
+      return reviews_;
     }
     if (verify_app_->parsed()) {
       verify_.memories = positionals(*verify_app_, arguments);
@@ -159,6 +221,31 @@ class Parser {
     auto* app = app_.add_subcommand(name, description)->allow_extras()->group("Commands");
     set_help(*app, usage, examples);
     return app;
+  }
+
+  void add_merge_options() {
+    OptionAdder explain(*explain_app_);
+    explain.flag("--json", explain_.format, Format::json, "one JSON object");
+    OptionAdder undo(*undo_app_);
+    undo.flag("--json", undo_.format, Format::json, "one JSON object");
+    undo.time("--time", undo_.time, "the time of the change, instead of the clock");
+    OptionAdder reviews(*reviews_app_);
+    const auto answer = [this](Judgement verdict, const char* option) {
+      return [this, verdict, option](const std::string& text) {
+        const auto comma = std::min(text.find(','), text.size());
+        const auto second = comma == text.size() ? std::string() : text.substr(comma + 1);
+        reviews_.answers.push_back({verdict, parse_number<SlotId>(text.substr(0, comma), option),
+                                    parse_number<SlotId>(second, option)});
+      };
+    };
+    reviews.repeated("--same", "SLOT,OTHER", "the two are one: the newer joins the older",
+                     answer(Judgement::same, "--same"));
+    reviews.repeated("--different", "SLOT,OTHER", "the two are never merged",
+                     answer(Judgement::different, "--different"));
+    reviews.repeated("--unknown", "SLOT,OTHER", "take the pair off the list",
+                     answer(Judgement::unknown, "--unknown"));
+    reviews.flag("--json", reviews_.format, Format::json, "a JSON object for each pair");
+    reviews.time("--time", reviews_.time, "the time of the answers, instead of the clock");
   }
 
   void add_query_options() {
@@ -201,14 +288,27 @@ class Parser {
   CLI::App* distinct_app_ = nullptr;
   CLI::App* query_app_ = nullptr;
   CLI::App* train_app_ = nullptr;
+  CLI::App* advise_app_ = nullptr;
+  CLI::App* import_app_ = nullptr;
+  CLI::App* export_app_ = nullptr;
   CLI::App* inspect_app_ = nullptr;
+  CLI::App* explain_app_ = nullptr;
+  CLI::App* undo_app_ = nullptr;
+  CLI::App* reviews_app_ = nullptr;
   CLI::App* verify_app_ = nullptr;
   CLI::App* serve_app_ = nullptr;
   DistinctOptions distinct_;
   QueryCommandOptions query_;
   std::optional<std::string> query_memory_;
   TrainOptions train_;
+  AdviseOptions advise_;
+  ImportOptions import_;
+  std::optional<std::string> import_memory_;
+  ExportOptions export_;
   InspectOptions inspect_;
+  ExplainOptions explain_;
+  UndoOptions undo_;
+  ReviewsOptions reviews_;
   VerifyOptions verify_;
   server::ServeOptions serve_;
 };

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "cli/example_json.h"
+#include "cli/item_json.h"
 #include "dpcache/config.h"
+#include "dpcache/event.h"
 #include "dpcache/templates.h"
 #include "serve/serve.h"
 
@@ -24,6 +26,12 @@ enum class Stream : std::uint8_t { nothing, fresh, assign };
 enum class AtEnd : std::uint8_t { stop, follow };
 // What distinct keeps: slots of vectors, or templates of lines.
 enum class Keep : std::uint8_t { slots, templates };
+// What import does about a row that cannot be taken: refuse the file, or leave it out.
+enum class BadRows : std::uint8_t { refuse, skip };
+// Whether each imported row is a slot of its own, whatever tau says.
+enum class Apart : bool { no, yes };
+// Where import begins in a file of which an earlier run took a part.
+enum class Begin : std::uint8_t { go_on, at_first_row };
 enum class Noise : std::uint8_t { usual, quiet };
 
 // What turns text into vectors. What is not set comes from the memory, or is the default.
@@ -50,6 +58,9 @@ struct CacheOptions {
   std::optional<float> eta;
   std::optional<Shrink> shrink;
   std::optional<std::int64_t> ttl_ms;
+  std::optional<float> tau_merge;
+  std::optional<GuardSet> guards;
+  std::optional<Audit> audit;
 };
 
 struct DistinctOptions {
@@ -106,10 +117,80 @@ struct TrainOptions {
   Noise noise = Noise::usual;
 };
 
+struct AdviseOptions {
+  std::vector<std::string> files;
+  std::optional<std::string> pairs;
+  std::optional<std::string> labels;
+  std::vector<float> taus;  // to try, beside the usual ones
+  std::optional<std::uint64_t> sample;
+  std::optional<double> max_false_merge;
+  std::optional<double> confidence;
+  std::optional<std::string> out;
+  std::optional<std::string> scale;    // of vectors
+  std::optional<std::string> made_by;  // names what made the vectors
+  EncoderOptions encoder;
+  Format format = Format::text;
+  Noise noise = Noise::usual;
+};
+
+struct ImportOptions {
+  std::string file;
+  std::string memory;
+  std::optional<std::string> labels;  // a line of text for each row of vectors
+  std::optional<std::string> scale;
+  std::optional<std::string> tensor;    // of a safetensors file
+  std::optional<std::string> made_by;   // names what made the vectors
+  std::optional<Config> settings;       // of a new memory
+  std::optional<std::int64_t> time;     // of rows that bring none
+  std::optional<std::int64_t> save_ms;  // how often an unfinished import is saved
+  BadRows bad_rows = BadRows::refuse;
+  Apart apart = Apart::no;
+  Begin begin = Begin::go_on;
+  EncoderOptions encoder;
+  CacheOptions cache;
+  Format format = Format::text;
+  Noise noise = Noise::usual;
+};
+
+struct ExportOptions {
+  std::string memory;
+  std::optional<std::string> out;      // instead of standard output
+  std::optional<std::string> vectors;  // a .npy file; then texts go to `out`
+  Floats keys = Floats::decimal;
+  std::optional<std::int64_t> time;
+  Noise noise = Noise::usual;
+};
+
 struct InspectOptions {
   std::string memory;
   std::uint64_t top = 10;
   Format format = Format::text;
+};
+
+struct ExplainOptions {
+  std::string memory;
+  SlotId slot = 0;
+  Format format = Format::text;
+};
+
+struct UndoOptions {
+  std::string memory;
+  SlotId slot = 0;
+  std::string member;  // its id, or its number
+  Format format = Format::text;
+  std::optional<std::int64_t> time;
+};
+
+struct ReviewsOptions {
+  struct Given {
+    Judgement verdict = Judgement::unknown;
+    SlotId slot = 0;
+    SlotId other = 0;
+  };
+  std::string memory;
+  std::vector<Given> answers;
+  Format format = Format::text;
+  std::optional<std::int64_t> time;
 };
 
 struct VerifyOptions {
@@ -121,8 +202,10 @@ struct Print {
   std::string text;
 };
 
-using Command = std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, InspectOptions,
-                             VerifyOptions, server::ServeOptions, Print>;
+using Command =
+    std::variant<DistinctOptions, QueryCommandOptions, TrainOptions, AdviseOptions, ImportOptions,
+                 ExportOptions, InspectOptions, VerifyOptions, ExplainOptions, UndoOptions,
+                 ReviewsOptions, server::ServeOptions, Print>;
 
 // Throws Failure(usage) with one line that says what is wrong and where help is.
 Command parse_command_line(int argc, const char* const* argv);

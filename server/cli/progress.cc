@@ -17,6 +17,14 @@ void put(const std::string& text) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
+// "  41 %, 3 s left" after so many seconds; nothing as long as nothing is done.
+std::string left(double share, double seconds) {
+  if (!(share > 0)) return "";
+  share = std::min(share, 1.0);
+  return "  " + std::to_string(static_cast<int>(share * 100)) + " %, " +
+         in_time(std::chrono::duration<double>(seconds * (1 - share) / share)) + " left";
+}
+
 }  // namespace
 
 Progress::Progress(Show show, const char* unit)
@@ -27,20 +35,33 @@ Progress::~Progress() {
 }
 
 void Progress::update(const State& state) {
-  if (show_ == Show::no) return;
-  const auto now = Clock::now();
-  if (now < next_) return;
-  next_ = now + kEvery;
+  if (!is_due()) return;
   const double seconds = elapsed().count();
   std::string line =
       grouped(state.items) + ' ' + unit_ + "  " + in_bytes(state.bytes) + "  " +
       grouped(static_cast<std::uint64_t>(static_cast<double>(state.items) / seconds)) + ' ' +
       unit_ + "/s  " + grouped(state.slots) + " distinct";
-  if (state.share && *state.share > 0) {
-    const double share = std::min(*state.share, 1.0);
-    line += "  " + std::to_string(static_cast<int>(share * 100)) + " %, " +
-            in_time(std::chrono::duration<double>(seconds * (1 - share) / share)) + " left";
-  }
+  if (state.share) line += left(*state.share, seconds);
+  draw(line);
+}
+
+void Progress::update(const std::string& what, double share) {
+  if (is_due()) draw(what + left(share, elapsed().count()));
+}
+
+void Progress::restart() {
+  start_ = Clock::now();
+}
+
+bool Progress::is_due() {
+  if (show_ == Show::no) return false;
+  const auto now = Clock::now();
+  if (now < next_) return false;
+  next_ = now + kEvery;
+  return true;
+}
+
+void Progress::draw(const std::string& line) {
   put("\r" + printable(line, terminal_columns(STDERR_FILENO) - 1) + "\x1b[K");
   drawn_ = true;
 }

@@ -32,12 +32,20 @@ class Progress {
   // Draws the line anew if a fifth of a second has gone by, from the end of the first second on.
   // Cheap enough to be called every few thousand items.
   void update(const State& state);
+  // The same for work whose end is known: "trying 12 thresholds  41 %, 3 s left".
+  void update(const std::string& what, double share);
   // Takes the line away.
   void clear();
 
   std::chrono::duration<double> elapsed() const { return Clock::now() - start_; }
 
+  // Times from now on are those of another piece of work.
+  void restart();
+
  private:
+  bool is_due();
+  void draw(const std::string& line);
+
   Show show_;
   const char* unit_;
   Clock::time_point start_ = Clock::now();

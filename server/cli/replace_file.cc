@@ -1,4 +1,4 @@
-// A small file that is replaced whole or not at all.
+// A file that is replaced whole or not at all.
 #include "cli/replace_file.h"
 
 #include <fcntl.h>
@@ -9,9 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/descriptor.h"
 #include "cli/failure.h"
-#include "cli/signals.h"
 
 namespace dpcache::cli {
 namespace {
@@ -26,6 +24,11 @@ std::filesystem::path target_of(const std::string& path) {
   auto target = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) fail(path, "cannot be written: " + error.message());
   return target;
+}
+
+std::string temporary_of(const std::string& target) {
+  const std::filesystem::path path(target);
+  return (path.parent_path() / ("." + path.filename().string() + ".dpcache-tmp")).string();
 }
 
 }  // namespace
@@ -43,31 +46,55 @@ void check_replaceable(const std::string& path) {
   }
 }
 
-void replace_file(const std::string& path, std::string_view text) {
-  const auto target = target_of(path);
-  const std::string temporary =
-      (target.parent_path() / ("." + target.filename().string() + ".dpcache-tmp")).string();
-  const auto stop = [&] {
-    const int error = errno;
-    unlink(temporary.c_str());
-    fail(path, "cannot be written: " + system_words(error) + " (the file is as it was before)");
-  };
-  const Unfinished unfinished(temporary);
-  unlink(temporary.c_str());  // of a run that was killed
-  Descriptor fd(
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!fd.is_open()) stop();
+ReplacedFile::ReplacedFile(const std::string& path)
+    : path_(path),
+      target_(target_of(path).string()),
+      temporary_(temporary_of(target_)),
+      unfinished_(temporary_) {
+  unlink(temporary_.c_str());  // of a run that was killed
+  fd_ = Descriptor(
+      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!fd_.is_open()) stop();
   struct stat before {};
-  if (stat(target.c_str(), &before) == 0 && fchmod(fd.get(), before.st_mode & 07777U) != 0) stop();
-  while (!text.empty()) {
-    const auto written = ::write(fd.get(), text.data(), text.size());
+  if (stat(target_.c_str(), &before) == 0 && fchmod(fd_.get(), before.st_mode & 07777U) != 0) {
+    stop();
+  }
+}
+
+ReplacedFile::~ReplacedFile() {
+  if (fd_.is_open()) unlink(temporary_.c_str());
+}
+
+void ReplacedFile::stop() const {
+  const int error = errno;
+  unlink(temporary_.c_str());
+  fail(path_, "cannot be written: " + system_words(error) + " (the file is as it was before)");
+}
+
+void ReplacedFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) stop();
-    text.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (fsync(fd.get()) != 0) stop();
-  if (fd.close() != 0) stop();
-  if (rename(temporary.c_str(), target.c_str()) != 0) stop();
+}
+
+void ReplacedFile::rewrite_start(std::string_view bytes) {
+  if (lseek(fd_.get(), 0, SEEK_SET) != 0) stop();
+  write(bytes);
+}
+
+void ReplacedFile::commit() {
+  if (fsync(fd_.get()) != 0) stop();
+  if (fd_.close() != 0) stop();
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) stop();
+}
+
+void replace_file(const std::string& path, std::string_view text) {
+  ReplacedFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace dpcache::cli

@@ -34,6 +34,9 @@ Config with_options(Config config, const CacheOptions& options) {
   set(config.eta, options.eta);
   set(config.shrink, options.shrink);
   set(config.ttl_ms, options.ttl_ms);
+  set(config.tau_merge, options.tau_merge);
+  set(config.guards, options.guards);
+  set(config.audit, options.audit);
   return config;
 }
 
@@ -43,6 +46,7 @@ std::string option_of(const Status& status) {
   auto name = status.pointer.substr(1, status.pointer.find('/', 1) - 1);
   std::replace(name.begin(), name.end(), '_', '-');
   if (name == "ttl-ms") name = "ttl";
+  if (name == "guards") name = "guard";
   return "--" + name + ": ";
 }
 
@@ -72,7 +76,7 @@ Session::Session(const std::optional<std::string>& memory, const CacheOptions& o
   file_.emplace(*memory);
   if (auto cache = file_->take()) {
     cache_ = std::move(*cache);
-    loaded_ = true;
+    loaded_ = was_loaded_ = true;
   }
 }
 
@@ -89,6 +93,8 @@ void Session::use_text(const EncoderOptions& options) {
   config.dimension = encoder_->config().dimension;
   config.encoder = encoder_->id();
   config.tau = kTextTau;
+  // A slot's payload is its first line; a merge leaves it alone.
+  config.value_update = ValueUpdate::first;
   begin(std::move(config));
   keep_masks(cache_, options.own);
 }
@@ -108,6 +114,7 @@ void Session::use_vectors(std::uint32_t dimension, const std::optional<std::stri
     Config config;
     config.dimension = dimension;
     config.encoder = made_by;
+    config.value_update = ValueUpdate::first;
     begin(std::move(config));
     return;
   }
@@ -129,10 +136,17 @@ void Session::use_vectors(std::uint32_t dimension, const std::optional<std::stri
   go_on();
 }
 
+void Session::use_config(const Config& config) {
+  if (loaded_) {
+    use_vectors(config.dimension, config.encoder);
+  } else {
+    check_gate(config.encoder);
+    begin(config);
+  }
+}
+
 void Session::begin(Config config) {
   config = with_options(std::move(config), options_);
-  // A slot's payload is its first line; a merge leaves it alone.
-  config.value_update = ValueUpdate::first;
   check_effect(config, options_);
   auto cache = Cache::create(config);
   if (!cache) throw Failure(Exit::usage, option_of(cache.status) + cache.status.detail);

@@ -26,6 +26,8 @@ void print_json(const Summary& summary, Output& output) {
   counters["folds"] = stats.folds;
   counters["expirations"] = stats.expirations;
   counters["erasures"] = stats.erasures;
+  if (stats.splits != 0) counters["splits"] = stats.splits;
+  if (stats.reviews != 0) counters["reviews"] = stats.reviews;
   counters["next_id"] = stats.next_id;
   counters["seq"] = stats.seq;
   // 64 bits are more than many JSON readers hold in a number.

@@ -17,6 +17,7 @@ std::string counters(const Stats& stats) {
   std::string text = grouped(stats.items) + " = " +
                      plural(stats.allocations, "allocation", "allocations") + " + " +
                      plural(stats.merges, "merge", "merges");
+  if (stats.splits > 0) text += " - " + plural(stats.splits, "split", "splits");
   const auto add = [&text](std::uint64_t number, const char* one, const char* many) {
     if (number > 0) text += "; " + plural(number, one, many);
   };
@@ -24,6 +25,7 @@ std::string counters(const Stats& stats) {
   add(stats.folds, "fold", "folds");
   add(stats.expirations, "expiration", "expirations");
   add(stats.erasures, "erasure", "erasures");
+  add(stats.reviews, "open review", "open reviews");
   return text;
 }
 
@@ -34,6 +36,10 @@ std::string settings(const Config& config) {
                          : "tau " + shortest(threshold(config));
   const Config usual;
   const auto add = [&text](const std::string& part) { text += ", " + part; };
+  if (config.tau_merge) add("merging to " + shortest(*config.tau_merge));
+  if (!config.guards.empty()) add("guards " + config.guards.names());
+  if (config.audit == Audit::ids) add("audit of ids");
+  if (config.audit == Audit::full) add("full audit");
   if (config.key_update == KeyUpdate::centroid) add("centroid keys");
   if (config.usage_decay != usual.usage_decay) add("usage decay " + shortest(config.usage_decay));
   if (config.budget == BudgetKind::fixed) add("budget " + shortest(config.m0));

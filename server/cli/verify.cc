@@ -32,7 +32,7 @@ std::string fault_of(const Slot& slot, const Cache& cache) {
 
 std::string fault_of(const Cache& cache) {
   const auto stats = cache.stats();
-  if (stats.items != stats.allocations + stats.merges)
+  if (stats.items + stats.splits != stats.allocations + stats.merges)
     return "items are not allocations and merges";
   if (stats.slots + stats.evictions + stats.folds + stats.expirations + stats.erasures !=
       stats.allocations) {

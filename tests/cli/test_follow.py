@@ -160,5 +160,65 @@ class Follow(CommandLineTest):
         self.fails(2, "distinct", "--follow", "app.log", "-", says=b"--follow takes several files, or one pipe")
 
 
+class FollowTemplates(CommandLineTest):
+
+    def follow(self, *arguments):
+        return Follower(self.start("distinct", "--templates", "--follow", *arguments))
+
+    def append(self, name, data):
+        with open(self.path(name), "ab") as file:
+            file.write(data)
+
+    def test_each_new_template_the_moment_it_appears(self):
+        self.write("app.log", b"disk sda is 71 % full\n")
+        follower = self.follow("app.log")
+        self.assertEqual(follower.next(), b"1\t1\tdisk sda is <number> % full\tdisk sda is 71 % full\n")
+        self.append("app.log", b"disk sda is 80 % full\nservice started ")
+        self.assertTrue(follower.quiet())  # no new template, and half a line
+        self.append("app.log", b"by root\n")
+        self.assertEqual(follower.next().split(b"\t")[:2], [b"1", b"3"])
+        self.assertIsNone(follower.process.poll())
+
+    def test_a_pipe_ends_and_assign_streams(self):
+        follower = self.follow("--assign", "-")
+        pipe = follower.process.stdin
+        pipe.write(b"disk sda is 71 % full\n")
+        pipe.flush()
+        self.assertEqual(follower.next(), b"1\tdisk sda is 71 % full\n")
+        pipe.write(b"disk sda is 80 % full\n")
+        pipe.close()
+        self.assertEqual(follower.next(), b"1\tdisk sda is 80 % full\n")
+        self.assertEqual(follower.process.wait(), 0)
+
+    def test_a_rotated_log_and_an_interrupt_lose_nothing(self):
+        self.write("app.log", b"disk sda is 71 % full\n")
+        follower = self.follow("--memory", "m", "app.log")
+        follower.next()
+        os.rename(self.path("app.log"), self.path("app.log.1"))
+        self.write("app.log", b"service started by root\n")
+        self.assertEqual(follower.next().split(b"\t")[:2], [b"1", b"app.log:1"])
+        follower.process.send_signal(signal.SIGINT)
+        self.assertEqual(follower.process.wait(), SIGINT)
+        again = self.ok("distinct", "--templates", "--memory", "m", "--json",
+                        stdin=b"disk sda is 5 % full\nservice started by root\n")
+        rows = [json.loads(line) for line in again.out.splitlines()]
+        self.assertEqual(sorted((row["count"], row["new"]) for row in rows), [(2, False), (2, False)])
+
+    def test_known_templates_are_not_new(self):
+        self.ok("distinct", "--templates", "--memory", "m", stdin=b"disk sda is 71 % full\n")
+        follower = self.follow("--json", "--memory", "m")
+        follower.process.stdin.write(b"disk sda is 2 % full\nservice started by root\n")
+        follower.process.stdin.close()
+        row = json.loads(follower.next())
+        self.assertEqual((row["template"], row["new"], row["line"]), (2, True, 2))
+        self.assertEqual(follower.process.wait(), 0)
+        self.assertTrue(follower.lines.empty())
+
+    def test_a_pipe_among_files_is_refused(self):
+        self.write("app.log", b"apple tree\n")
+        self.fails(2, "distinct", "--templates", "--follow", "app.log", "-",
+                   says=b"--follow takes several files, or one pipe")
+
+
 if __name__ == "__main__":
     unittest.main()

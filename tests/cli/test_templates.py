@@ -74,7 +74,7 @@ class Templates(CommandLineTest):
         self.assertEqual(sum(int(row[0]) for row in self.templates("-q", stdin=lines).lines), 5)
 
     def test_what_does_not_go_together_is_refused(self):
-        for option, *value in (("--follow",), ("--ttl", "5s"), ("--time", "5"), ("--gate", "1,.4"), ("--seed", "1"),
+        for option, *value in (("--ttl", "5s"), ("--time", "5"), ("--gate", "1,.4"), ("--seed", "1"),
                                ("--dimension", "64"), ("--budget", "fixed"), ("--m0", "5"), ("--text", "x"),
                                ("--scale", "2"), ("--encoder", "e"), ("--key-update", "frozen"),
                                ("--order", "last"), ("--usage-decay", ".5"), ("--shrink", "merge")):

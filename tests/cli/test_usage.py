@@ -9,7 +9,8 @@ import unittest
 from harness import CommandLineTest, environment
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../server/cli/dpcache.1")
-COMMANDS = ("distinct", "query", "train", "inspect", "verify", "serve")
+COMMANDS = ("distinct", "query", "train", "advise", "import", "export", "inspect", "explain", "undo", "reviews",
+            "verify", "serve")
 
 
 class Usage(CommandLineTest):
@@ -82,7 +83,34 @@ class Usage(CommandLineTest):
                  "--false-merge-cost", "2"),
                 (b"--rate needs --start", "train", "--pairs", "p", "--rate", "0.1"),
                 (b"--rate: ", "train", "--pairs", "p", "--start", "10,0.4", "--rate", "2"),
+                (b"--max-false-merge needs --pairs or --labels", "advise", "--max-false-merge", "0.1"),
+                (b"--confidence needs", "advise", "--confidence", "0.8"),
+                (b"--labels goes with one FILE", "advise", "--labels", "l", "a", "b"),
+                (b"--tau: 'x' is not a number", "advise", "--tau", "x"),
+                (b"--tau: taus must be numbers from 0 to 2", "advise", "--tau", "3"),
+                (b"--sample: ", "advise", "--sample", "1"),
+                (b"--confidence: ", "advise", "--pairs", "p", "--confidence", "1"),
+                (b"are for vectors", "advise", "--scale", "2"),
+                (b"import needs --memory FILE", "import", "i.jsonl"),
+                (b"import needs one FILE to read", "import", "--memory", "m"),
+                (b"import needs one FILE to read", "import", "--memory", "m", "a", "b"),
+                (b"--tau and --gate", "import", "--memory", "m", "--tau", "1", "--gate", "1,1", "a"),
+                (b"--apart asks no tau or gate", "import", "--memory", "m", "--tau", "1", "--apart", "a"),
+                (b"--save-every is for files", "import", "--memory", "m", "--save-every", "1s", "-"),
+                (b"--save-every: '5' is not a duration", "import", "--memory", "m", "--save-every", "5", "a"),
+                (b"export needs one memory FILE", "export"),
+                (b"are for JSON", "export", "--npy", "k", "--base64", "m"),
+                (b"--npy and --out are one file", "export", "--npy", "k", "--out", "k", "m"),
                 (b"--memory: a value is missing", "distinct", "--memory", ""),
+                (b"explain needs a memory FILE and a SLOT", "explain", "m"),
+                (b"SLOT: 'x' is not a whole number", "explain", "m", "x"),
+                (b"undo needs a memory FILE, a SLOT and a MEMBER", "undo", "m", "1"),
+                (b"reviews needs one memory FILE", "reviews"),
+                (b"--same: '' is not a whole number", "reviews", "--same", "1", "m"),
+                (b"--tau-merge: ", "distinct", "--tau", "0.1", "--tau-merge", "0.2"),
+                (b"--guard: ", "distinct", "--guard", "numbers"),
+                (b"--audit: 'some' is none of none|ids|full", "distinct", "--audit", "some"),
+                (b"--audit does not go with --templates", "distinct", "--templates", "--audit", "ids"),
                 (b"--scale is for vectors", "query", "--memory", "m", "--scale", "2", "x")):
             with self.subTest(arguments=arguments):
                 self.fails(2, *arguments, says=says)

@@ -22,7 +22,7 @@ struct Base {
 const std::vector<Base>& bases() {
   static const std::vector<Base> kAll = [] {
     std::vector<Base> all;
-    for (std::uint8_t kind = 0; kind < 16; ++kind) {
+    for (std::uint8_t kind = 0; kind < 28; ++kind) {
       std::vector<std::uint8_t> bytes(300);
       for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::uint8_t>((kind * 31 + 5) * (i + 2) * (i + 5) / 13 % 101);
@@ -31,6 +31,7 @@ const std::vector<Base>& bases() {
       Config config = fuzz::config_from(input);
       config.budget = static_cast<BudgetKind>(kind % 4);
       config.keep_sums = kind % 3 != 0;
+      if (kind >= 16) fuzz::trust(config, kind);
       Cache cache = std::move(*Cache::create(config));
       fuzz::use(cache, kind);
       fuzz::use(cache, static_cast<std::uint8_t>(kind + 40));
@@ -46,6 +47,14 @@ const std::vector<Base>& bases() {
       note([](Cache& copy) { copy.configure(copy.config()); });
       note([](Cache& copy) {
         if (copy.size() > 0) copy.erase(copy.slots().back().id);
+      });
+      note([](Cache& copy) {
+        const std::vector<Slot> slots = copy.slots(0, 2);
+        if (slots.size() < 2) return;
+        const SlotId a = slots[0].id;
+        const SlotId b = slots[1].id;
+        copy.must_not_merge(a, b);
+        copy.must_merge(a, b);
       });
       all.push_back(std::move(base));
     }

@@ -112,6 +112,13 @@ inline Config config_from(Input& input) {
   return config;
 }
 
+// Of every kind, also none.
+inline void trust(Config& config, std::uint8_t kind) {
+  config.audit = static_cast<Audit>(kind % 3);
+  config.audit_members = kind % 4 == 0 ? 2 : 1024;
+  if (kind % 2 == 0) config.tau_merge = threshold(config) / 4.0F;
+}
+
 // The cache saved must load, and be the same when saved again.
 inline Cache reloaded(const Cache& cache) {
   const std::vector<std::byte> file = cache.save();
@@ -146,6 +153,8 @@ inline void use(Cache& cache, std::uint8_t seed) {
     item.payload = text;
     if (round % 2 == 0) item.exact_key = text;
     item.time = time;
+    item.id = text;
+    item.text = text;
     const Result<Decision> decision = cache.observe(item);
     require(decision.status.code == Error::ok || decision.status.code == Error::full,
             "an item was refused:", decision.status.detail);
@@ -156,6 +165,21 @@ inline void use(Cache& cache, std::uint8_t seed) {
       require(one.weight >= 0.0F && one.weight <= 1.0F, "a weight is no weight");
       require(one.similarity >= -1.0F && one.similarity <= 1.0F, "a similarity is no cosine");
     }
+  }
+  for (const Slot& slot : cache.slots()) {
+    const Result<std::vector<Member>> members = cache.members(slot.id);
+    if (!members || members->size() < 2) continue;
+    const Result<SlotId> opened = cache.split(slot.id, members->back().seq);
+    if (opened && seed % 2 == 0) {
+      require(static_cast<bool>(cache.must_merge(slot.id, *opened)), "no merge");
+    }
+    break;
+  }
+  if (const std::vector<Review> reviews = cache.reviews(); !reviews.empty()) {
+    const Review& review = reviews.front();
+    const Status status =
+        cache.review(review.slot, review.other, static_cast<Judgement>(seed % 3), time);
+    require(static_cast<bool>(status), "a review was refused:", status.detail);
   }
   if (cache.size() < 64) cache.consolidate(.9F, time);
   if (cache.size() > 0) cache.erase(cache.slots(0, 1).front().id, time);

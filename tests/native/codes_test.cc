@@ -45,7 +45,7 @@ class Pair {
  public:
   explicit Pair(std::size_t dimension, KeyUpdate update = KeyUpdate::frozen)
       : config_(config(dimension, update)), coded_(config_), plain_(config_) {
-    codes_from = {.floats = 0, .length = 0};
+    codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
   }
   ~Pair() { codes_from = {}; }
   Pair(const Pair&) = delete;
@@ -58,13 +58,15 @@ class Pair {
   }
   void open(const Vector& x, std::size_t prepare = kAll) {
     ++next_;
-    each([&](Slots& slots) { slots.open(config_, next_, unit(x), item(x)); });
+    const AlignedFloats key = unit(x);
+    const float closest = nearest(plain_, key.data(), kBeforeAll).similarity;
+    each([&](Slots& slots) { slots.open(config_, next_, key, item(x), closest); });
     coded_.prepare(prepare);
   }
   // A key as it is, though it may miss unit length.
   void open_as_it_is(const AlignedFloats& key) {
     ++next_;
-    each([&](Slots& slots) { slots.open(config_, next_, key, Item{}); });
+    each([&](Slots& slots) { slots.open(config_, next_, key, Item{}, kUnknown); });
     coded_.prepare(kAll);
   }
   void merge(std::size_t r, const Vector& x) {
@@ -93,6 +95,7 @@ class Pair {
     ASSERT_EQ(by_batch.row, by_scan.row);
     ASSERT_EQ(by_batch.similarity, by_scan.similarity);
   }
+#if DPCACHE_NIBBLES
   void expect_same_top(Batch& batch, std::size_t i, const float* query, std::size_t k) const {
     std::vector<Nearest> by_batch;
     std::vector<Nearest> by_scan;
@@ -105,6 +108,7 @@ class Pair {
       ASSERT_EQ(by_batch[n].similarity, by_scan[n].similarity) << n << " of " << k;
     }
   }
+#endif
   void expect_same_others() const {
     for (std::size_t r = 0; r < plain_.rows(); ++r) {
       if (!plain_.row(r).alive) continue;
@@ -114,7 +118,12 @@ class Pair {
       ASSERT_EQ(by_codes.similarity, by_scan.similarity);
     }
   }
-  const Slots& coded() const { return coded_; }
+  const Slots& coded() const {
+    return coded_;
+  }
+  Slots& coded() {
+    return coded_;
+  }
 
  private:
   static Config config(std::size_t dimension, KeyUpdate update) {
@@ -297,6 +306,7 @@ TEST_P(CodesTest, OfABatchWhileKeysComeAndMoveAndGo) {
   }
 }
 
+#if DPCACHE_NIBBLES
 TEST_P(CodesTest, TheNearestFew) {
   Random random(18);
   Pair pair(GetParam());
@@ -317,6 +327,7 @@ TEST_P(CodesTest, TheNearestFew) {
     }
   }
 }
+#endif
 
 // A memory file may hold keys that miss unit length by a thousandth, and so do their scores.
 TEST_P(CodesTest, KeysThatAreNotQuiteOfUnitLength) {
@@ -359,7 +370,8 @@ TEST(Codes, AreOfUseBesideAKeyThatMissesUnitLength) {
   pair.open_as_it_is(longer);
   QueryCodes query;
   const KeyCodes& codes = pair.coded().codes();
-  ASSERT_TRUE(codes.encode(pair.unit(keys[5]).data(), query));
+  const AlignedFloats key = pair.unit(keys[5]);
+  ASSERT_TRUE(codes.encode(codes.rotate(key.data(), query), query));
   AlignedFloats cosines(codes.padded_rows());
   const KeyCodes::Look look{&query, cosines.data()};
   codes.cosines({&look, 1});
@@ -403,7 +415,7 @@ TEST(Codes, AreMadeByLoadAndByEvents) {
 // A listener may search this cache and feed others, in the midst of a batch.
 TEST(Codes, OfABatchWhoseListenerSearchesInBatches) {
   Random random(19);
-  codes_from = {.floats = 0, .length = 0};
+  codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
   Config config;
   config.dimension = 32;
   config.tau = 0.2F;
@@ -560,6 +572,7 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
   Random random(11);
   for (const std::size_t dimension : {64U, 128U, 384U, 768U}) {
     Pair pair(dimension);
+    codes_from.guessed_length = CodesFrom{}.guessed_length;
     for (int i = 0; i < 2000; ++i) pair.open(random.vector(dimension));
     // Arrays have room for twice as much at most, those of the keys too.
     const double keys = 2048.0 * static_cast<double>(dimension) * sizeof(float);
@@ -571,7 +584,8 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
 Nearest by_codes_alone(const Slots& slots, const float* query, Counted counted) {
   QueryCodes codes;
   AlignedFloats cosines(slots.codes().padded_rows());
-  if (!slots.codes().encode(query, codes)) return {};
+  const float* rotated = slots.codes().rotate(query, codes);
+  if (rotated == nullptr || !slots.codes().encode(rotated, codes)) return {};
   const KeyCodes::Look look{&codes, cosines.data()};
   slots.codes().cosines({&look, 1});
   Nearest best;

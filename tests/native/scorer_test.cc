@@ -83,7 +83,9 @@ struct Shape {
   Config config;
   bool expires = false;
 
-  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    return out << shape.name;
+  }
 };
 
 Config config_of(std::uint32_t dimension) {

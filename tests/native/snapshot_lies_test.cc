@@ -359,7 +359,7 @@ TEST(Lies, InMetadataAreRefused) {
     expect_lie_refused(name + " is a number", [&](MemoryFile& file) { file.metadata[name] = 1; });
     expect_lie_refused(name + " is null", [&](MemoryFile& file) { file.metadata[name] = nullptr; });
   }
-  for (const char* version : {"0", "2", "1 ", " 1", "01", "1.0", "one"}) {
+  for (const char* version : {"0", "3", "1 ", " 1", "01", "1.0", "one"}) {
     expect_lie_refused(std::string("version ") + version, [&](MemoryFile& file) {
       file.metadata["dpcache.format_version"] = version;
     });

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <future>
@@ -280,6 +281,101 @@ TEST_F(Api, RefusesWhatIsNoRequest) {
                  "bad_config", "/value-dimension");
   expect_problem(ask("PUT", "/v1/caches/d/snapshot", "no memory file"), 422, "bad_snapshot");
   EXPECT_EQ(stats()["seq"], 0);
+}
+
+TEST_F(Api, AdvisesFromTheSlotsAndChangesNothing) {
+  make("c", R"({"dimension": 2, "tau": 0})");
+  std::string items;
+  for (int i = 0; i < 300; ++i) {  // ten directions, thirty times each, a little apart
+    const double angle = i % 10 * 0.6 + i * 1e-5;
+    items += "{\"key\": [" + std::to_string(std::cos(angle)) + ", " +
+             std::to_string(std::sin(angle)) + "]}\n";
+  }
+  ASSERT_EQ(
+      ask("POST", "/v1/caches/c/observe", items, {{"content-type", "application/x-ndjson"}}).status,
+      200U);
+  const json before = stats();
+  Reply reply = ask("POST", "/v1/caches/c/advise", R"({"taus": [0.001, 0.01, 2]})");
+  ASSERT_EQ(reply.status, 200U) << reply.body;
+  json advice = reply.json();
+  EXPECT_EQ(advice["threshold"], 0.0);
+  EXPECT_EQ(advice["items"], before["slots"]);
+  ASSERT_GE(advice["tried"].size(), 3U);
+  for (const json& tried : advice["tried"]) {
+    if (tried["tau"] == 0.01) {
+      EXPECT_EQ(tried["slots"], 10U);
+    }
+    if (tried["tau"] == 2.0) {
+      EXPECT_EQ(tried["slots"], 1U);
+    }
+  }
+  advice = ask("POST", "/v1/caches/c/advise", R"({"sample": 5})").json();
+  EXPECT_EQ(advice["sampled"], 5U);
+  EXPECT_EQ(stats(), before);
+  make("none");
+  reply = ask("POST", "/v1/caches/none/advise");
+  EXPECT_EQ(reply.json()["reason"], "there are fewer than two items");
+  EXPECT_TRUE(reply.json()["tau"].is_null());
+  for (const char* body : {"[]", R"({"sample": 1})", R"({"sample": 20001})", R"({"taus": []})",
+                           R"({"taus": [3]})", R"({"taus": ["a"]})", R"({"x": 1})"}) {
+    EXPECT_EQ(ask("POST", "/v1/caches/c/advise", body).status, 400U) << body;
+  }
+  EXPECT_EQ(ask("POST", "/v1/caches/gone/advise").status, 404U);
+}
+
+TEST_F(Api, TakesItemsAndGivesSlotsAsLines) {
+  const Headers lines = {{"content-type", "application/x-ndjson"}};
+  ASSERT_EQ(machine.ask("PUT", "/v1/caches/l", R"({"dimension": 2, "tau": 0.1})").status, 201U);
+  const std::string items =
+      "{\"key\": [1, 0], \"payload\": {\"a\": \"b\\nc\"}, \"time\": 5}\n\n"
+      "{\"key\": [0, 1]}\r\n"
+      "{\"key\": [-1, 0], \"exact_key\": \"k\"}";
+  auto reply = machine.ask("POST", "/v1/caches/l/observe", items, lines);
+  ASSERT_EQ(reply.status, 200U) << reply.body;
+  EXPECT_EQ(reply.json()["decisions"].size(), 3U);
+  // A payload of several lines, by its bytes.
+  reply = machine.ask(
+      "POST", "/v1/caches/l/observe",
+      R"({"key": [0, -1], "payload_base64": ")" + to_base64("{\n\"x\":\r\n1}") + "\"}\n", lines);
+  ASSERT_EQ(reply.status, 200U) << reply.body;
+
+  std::string all;
+  std::string after = "0";
+  for (int pages = 0; !after.empty() && pages < 5; ++pages) {
+    reply = machine.ask("GET", "/v1/caches/l/slots?limit=3&after=" + after, "",
+                        {{"accept", "application/x-ndjson"}});
+    ASSERT_EQ(reply.status, 200U);
+    EXPECT_EQ(reply.header("Content-Type"), "application/x-ndjson");
+    all += reply.body;
+    after = reply.header("Dpcache-Next");
+  }
+  ASSERT_EQ(std::count(all.begin(), all.end(), '\n'), 4);
+  const auto listed = machine.ask("GET", "/v1/caches/l/slots").json()["slots"];
+  std::size_t begin = 0;
+  for (const auto& slot : listed) {
+    const auto end = all.find('\n', begin);
+    EXPECT_EQ(nlohmann::json::parse(all.substr(begin, end - begin), nullptr, false), slot);
+    begin = end + 1;
+  }
+
+  // Every bad line is named by its place among the items, and nothing is taken.
+  reply = machine.ask("POST", "/v1/caches/l/observe",
+                      "{\"key\": [1, 1]}\nno json\n\n{\"key\": [1]}\n{\"key\": [1, 2], \"x\": 1}\n",
+                      lines);
+  EXPECT_EQ(reply.status, 400U) << reply.body;  // as the first of them
+  const auto errors = reply.json()["errors"];
+  ASSERT_EQ(errors.size(), 3U) << reply.body;
+  EXPECT_EQ(errors[0]["index"], 1U);
+  EXPECT_EQ(errors[1]["index"], 2U);
+  EXPECT_EQ(errors[2]["index"], 3U);
+  for (const std::string& body : {std::string(), std::string("\n \n")}) {
+    EXPECT_EQ(machine.ask("POST", "/v1/caches/l/observe", body, lines).status, 400U);
+  }
+  std::string many;
+  for (int i = 0; i < 4097; ++i) many += "{\"key\": [1, 0]}\n";
+  EXPECT_EQ(machine.ask("POST", "/v1/caches/l/observe", many, lines).status, 400U);
+  EXPECT_EQ(machine.ask("GET", "/v1/caches/l").json()["stats"]["items"], 4U);
+  EXPECT_EQ(machine.ask("POST", "/v1/caches/l/read", items, lines).status, 415U);
 }
 
 TEST_F(Api, TakesTextWhereTheCacheHasTheBuiltInEncoder) {

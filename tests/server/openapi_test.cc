@@ -371,10 +371,12 @@ TEST_F(OpenApi, KnowsTheRoutesOfTheServer) {
       }
     }
     std::set<std::string> wanted;
-    if (route.body == Body::json || route.body == Body::vectors) wanted.insert("application/json");
-    if (route.body == Body::vectors || route.body == Body::memory_file) {
+    const bool takes_vectors = route.body == Body::vectors || route.body == Body::items;
+    if (route.body == Body::json || takes_vectors) wanted.insert("application/json");
+    if (takes_vectors || route.body == Body::memory_file) {
       wanted.insert("application/octet-stream");
     }
+    if (route.body == Body::items) wanted.insert("application/x-ndjson");
     EXPECT_EQ(types, wanted);
     constexpr const char* kRoles[] = {"", "read", "write", "admin"};
     const json role = {{{"bearer", {kRoles[static_cast<int>(route.role)]}}}, json::object()};
@@ -619,6 +621,8 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
       ask("observe", name, json{{"items", {item}}}.dump());
     }
     ask("read", name, R"({"queries": [{"key": [1, 2], "time": 9}], "k": 0})");
+    ask("advise", name);
+    ask("advise", name, R"({"sample": 3, "taus": [0, 0.5]})");
     ask("consolidate", name, R"({"similarity": 0.9})");
     ask("observe", name, R"({"items": [{"key": [1, 0], "time": 3000000, "ttl_ms": 5}]})");
     json changed = config;
@@ -638,6 +642,31 @@ TEST_F(OpenApi, AnswersAreAsDescribed) {
     } else {
       EXPECT_NE(events.body.find("\"folded\":[{"), std::string::npos) << events.body;
     }
+  }
+  ask("lookup", "c0", schemas["Lookups"]["examples"][0].dump());
+  ask("lookup", "c1", schemas["Lookups"]["examples"][1].dump());
+  ask("listMembers", "c0");
+  ask("listPairs", "c0");
+  ask("split", "c0", schemas["Split"]["examples"][0].dump());
+  ask("judgePair", "c0", schemas["PairVerdict"]["examples"][0].dump());
+  ask("judgePair", "c0", R"({"slot": 1, "other": 3, "verdict": "same"})");
+  ask("listMembers", "c0");
+  // A pair that waits for its review.
+  ask("putCache", "doubts", R"({"dimension": 2, "tau": 0.5, "tau_merge": 0.1, "audit": "ids"})");
+  ask("observe", "doubts", R"({"items": [{"key": [1, 0]}, {"key": [1, 1]}, {"key": [0, 1]}]})");
+  EXPECT_NE(ask("listPairs", "doubts").body.find("similarity"), std::string::npos);
+  ask("getCache", "doubts");
+  ask("lookup", "doubts", R"({"queries": [{"key": [2, 1]}, {"key": [-1, 0]}]})");
+  ask("judgePair", "doubts", R"({"slot": 2, "other": 1, "verdict": "unknown"})");
+  ask("judgePair", "doubts", R"({"slot": 3, "other": 2, "verdict": "same"})");
+  ask("putCache", "one", R"({"dimension": 2, "audit": "full"})");
+  ask("observe", "one", R"({"items": [{"key": [1, 0]}, {"key": [1, 0]}]})");
+  ask("split", "one", R"({"slot": 1, "member": 2})");
+  ask("listEvents", "doubts");
+  for (const char* kind : {"split", "must_not_merge", "must_merge"}) {
+    EXPECT_NE(ask("listEvents", "c0").body.find("\"kind\":\"" + std::string(kind) + "\""),
+              std::string::npos)
+        << kind << " did not happen";
   }
   ask("deleteSlot", "c0");
   ask("listEvents", "c0");

@@ -34,7 +34,7 @@ test('the tarball holds what it should, and nothing else', () => {
   for (const name of names.filter((one) => one.startsWith('package/dist/'))) {
     const base = name.slice('package/dist/'.length).replace(/\.(js|cjs|d\.ts|d\.cts)$/, '');
     const known = sources.some((source) => source.replace(/(\.d)?\.ts$/, '') === base);
-    assert.ok(known || /^(dpcache(-scalar)?|train|templates)\.wasm$/.test(base), `${name} is no longer made`);
+    assert.ok(known || /^(dpcache(-scalar)?|train|templates|guards|trust)\.wasm$/.test(base), `${name} is no longer made`);
   }
 });
 
@@ -68,7 +68,7 @@ test('a server can import every entry, under any condition, and nothing happens'
   const text = `
     const look = () => [Object.keys(globalThis).length, process.getActiveResourcesInfo().length];
     const before = look();
-    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates']) {
+    for (const entry of ['', '/worker', '/store', '/remote', '/inline', '/train', '/templates', '/guards', '/trust', '/lines']) {
       await import('dpcache' + entry);
     }
     console.log(look().map((count, i) => count - before[i]).join());`;
@@ -107,7 +107,16 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     const best: Template | undefined = kinds.list({ top: 1 })[0];
     // @ts-expect-error: a line is a string
     kinds.learn(5);
-    console.log(word, miss, evicted.length, error, store, tau, best?.parameters[0]?.name);
+    const guards = await Guards.create({ on: ['number', 'order'] });
+    const spoken: Guard[] = guards.between('a', guards.facts('b'));
+    // @ts-expect-error: there is no such guard
+    await Guards.create({ on: ['numbers'] });
+    const trusting = await trust.Cache.create({ dimension: 3, audit: 'full', guards: ['number'] });
+    const lookup: trust.Lookup = trusting.lookup([1, 2, 3], { guardText: 'port 80' });
+    // @ts-expect-error: there is no such guard
+    await trust.Cache.create({ dimension: 3, guards: ['numbers'] });
+    console.log(lookup.found === 'hit', trusting.members(1)[0]?.similarity);
+    console.log(spoken, word, miss, evicted.length, error, store, tau, best?.parameters[0]?.name);
   `;
   const names = `
     import { Cache, type ErrorCode } from 'dpcache';
@@ -117,6 +126,8 @@ test('the types hold under strict TypeScript, for modules, CommonJS and bundlers
     import type { AsyncCache } from 'dpcache/remote';
     import { calibrate, train, type LearnedGate } from 'dpcache/train';
     import { Templates, type Template } from 'dpcache/templates';
+    import { Guards, type Guard } from 'dpcache/guards';
+    import * as trust from 'dpcache/trust';
     export type Far = worker.Cache;
   `;
   const files = {
@@ -147,8 +158,14 @@ test('the package is as small as it promises', async (context) => {
   const kinds = brotliCompressSync(readFileSync(join(root, 'wasm/dist/templates.wasm'))).length;
   context.diagnostic(`templates.wasm: ${kinds} bytes by brotli`);
   assert.ok(kinds <= 60 * kilobyte, `templates.wasm: ${kinds}`);
+  const guards = brotliCompressSync(readFileSync(join(root, 'wasm/dist/guards.wasm'))).length;
+  context.diagnostic(`guards.wasm: ${guards} bytes by brotli`);
+  assert.ok(guards <= 60 * kilobyte, `guards.wasm: ${guards}`);
+  const trusting = brotliCompressSync(readFileSync(join(root, 'wasm/dist/trust.wasm'))).length;
+  context.diagnostic(`trust.wasm: ${trusting} bytes by brotli`);
+  assert.ok(trusting <= 110 * kilobyte, `trust.wasm: ${trusting}`);
   const sizes = {};
-  for (const entry of ['index', 'remote', 'train', 'templates']) {
+  for (const entry of ['index', 'remote', 'train', 'templates', 'guards', 'trust']) {
     const bundle = await rolldown({
       input: join(root, `wasm/dist/${entry}.js`),
       external: (id) => id.endsWith('.wasm') || id.startsWith('node:'),
@@ -163,5 +180,7 @@ test('the package is as small as it promises', async (context) => {
   assert.ok(sizes.index <= 15 * kilobyte, `JavaScript: ${sizes.index}`);
   assert.ok(sizes.train <= 10 * kilobyte, `JavaScript of train: ${sizes.train}`);
   assert.ok(sizes.templates <= 10 * kilobyte, `JavaScript of templates: ${sizes.templates}`);
+  assert.ok(sizes.guards <= 10 * kilobyte, `JavaScript of guards: ${sizes.guards}`);
+  assert.ok(sizes.trust <= 20 * kilobyte, `JavaScript of trust: ${sizes.trust}`);
   assert.ok(sizes.remote <= 8 * kilobyte, `JavaScript of remote: ${sizes.remote}`);
 });

@@ -14,7 +14,17 @@ import type {
 } from './types.js';
 import type { Reply } from './wire.js';
 
-const kinds = ['observe', 'erase', 'expire', 'consolidate', 'config'] as const;
+const kinds = [
+  'observe',
+  'erase',
+  'expire',
+  'consolidate',
+  'config',
+  'split',
+  'must_not_merge',
+  'must_merge',
+  'review',
+] as const;
 
 /** The JSON value of a payload; of another program's payload its text. */
 export function readPayload(reply: Reply): Json | undefined {

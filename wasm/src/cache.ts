@@ -26,6 +26,7 @@ import {
   writeKey,
   writeOptions,
 } from './arguments.js';
+import type { Core } from './core.js';
 import { dispose } from './dispose.js';
 import { Encoder } from './encoder.js';
 import { DpcacheError, type ItemError } from './errors.js';
@@ -53,7 +54,7 @@ import type { Reply, Request } from './wire.js';
 
 export type { ConfigChanges };
 
-interface Held {
+export interface Held {
   runtime: Runtime;
   handle: number;
   patterns: number[];
@@ -68,6 +69,7 @@ const release = ({ runtime, handle, patterns }: Held): void => {
 const forgotten = new FinalizationRegistry(release);
 
 const slotsAtOnce = 1024;
+const trusted = ['tauMerge', 'audit', 'auditMembers', 'guards'];
 const mostRounds = 1000;
 
 /**
@@ -86,7 +88,7 @@ export class Cache {
   #rounds = 0; // of telling what listeners have changed when told of what listeners have changed …
   #disposed = false;
 
-  private constructor(held: Held) {
+  protected constructor(held: Held) {
     this.#held = held;
     forgotten.register(this, held, this);
   }
@@ -94,12 +96,28 @@ export class Cache {
   /** `bad_config`: a setting out of its range. `unavailable`: the WebAssembly cannot be loaded. */
   static async create(config: Config, options: OpenOptions = {}): Promise<Cache> {
     checkObject(config, 'the config');
+    for (const name of trusted) {
+      if ((config as Record<string, unknown>)[name] === undefined) continue;
+      throw DpcacheError.at(`/${name}`, 'is for the Cache of dpcache/trust', 'bad_config');
+    }
+    return Cache.made(config, toOptions(options), runtime, (held) => new Cache(held));
+  }
+
+  protected static async made<C extends Cache>(
+    config: Config,
+    options: OpenOptions,
+    start: typeof runtime,
+    wrap: (held: Held) => C,
+  ): Promise<C> {
+    checkObject(config, 'the config');
     const { text, ...settings } = config;
     const own = checkMasks(text?.ownMasks, '/text/ownMasks');
-    const open = await runtime(toOptions(options).wasm);
-    const full = text === undefined ? settings : await withText(settings, text, open, options);
+    const open = await start(options.wasm);
+    // Another module than the encoder's own is none of the encoder's.
+    const encoder = start === runtime ? options : {};
+    const full = text === undefined ? settings : await withText(settings, text, open, encoder);
     const json = configJson(full);
-    return Cache.#make(open, own, open.core.createCache, (request) => request.text(json));
+    return Cache.#make(open, own, open.core.createCache, (request) => request.text(json), wrap);
   }
 
   /**
@@ -107,27 +125,37 @@ export class Cache {
    * `bad_snapshot`: damaged, cut, or not a memory file. `encoder_mismatch`: other masks of one's own.
    */
   static async load(bytes: Uint8Array, options: LoadOptions = {}): Promise<Cache> {
-    const file = toBytes(bytes, 'a memory file');
-    const own = checkMasks(toOptions(options).ownMasks, '/ownMasks');
-    const open = await runtime(options.wasm);
-    // Meanwhile it may have been transferred.
-    const write = (request: Request): void => request.bytes(toBytes(file, 'a memory file'));
-    return Cache.#make(open, own, open.core.loadCache, write);
+    return Cache.loaded(bytes, options, runtime, (held) => new Cache(held));
   }
 
-  static #make(
+  protected static async loaded<C extends Cache>(
+    bytes: Uint8Array,
+    options: LoadOptions,
+    start: typeof runtime,
+    wrap: (held: Held) => C,
+  ): Promise<C> {
+    const file = toBytes(bytes, 'a memory file');
+    const own = checkMasks(toOptions(options).ownMasks, '/ownMasks');
+    const open = await start(options.wasm);
+    // Meanwhile it may have been transferred.
+    const write = (request: Request): void => request.bytes(toBytes(file, 'a memory file'));
+    return Cache.#make(open, own, open.core.loadCache, write, wrap);
+  }
+
+  static #make<C>(
     open: Runtime,
     own: readonly CheckedMask[],
     call: () => number,
     write: (request: Request) => void,
-  ): Cache {
+    wrap: (held: Held) => C,
+  ): C {
     let patterns: number[] = [];
     try {
       open.request.begin();
       write(open.request);
       patterns = open.patterns.write(open.request, own);
       const handle = open.call(call, 0).number();
-      return new Cache({ runtime: open, handle, patterns });
+      return wrap({ runtime: open, handle, patterns });
     } catch (error) {
       open.patterns.forget(patterns);
       throw error;
@@ -378,6 +406,25 @@ export class Cache {
     this.dispose();
   }
 
+  /** For classes with more calls: the glue, if the cache can be used. */
+  protected get core(): Core {
+    return this.#open().core;
+  }
+  protected ask<T>(
+    call: (handle: number) => number,
+    write: (request: Request) => void,
+    read: (reply: Reply) => T,
+  ): T {
+    return this.#call(call, write, read);
+  }
+  protected alter<T>(
+    call: (handle: number) => number,
+    write: (request: Request) => void,
+    read: (reply: Reply) => T,
+  ): T {
+    return this.#change(call, write, read);
+  }
+
   #open(): Runtime {
     if (this.#disposed) throw new DpcacheError('disposed', 'this cache was disposed');
     this.#held.runtime.check();
@@ -512,7 +559,7 @@ async function withText(
  * Runs a call on a batch in which the items with `errors` stand empty: the library refuses those too,
  * and all the others that are bad. Then the error says of each what is wrong with it.
  */
-function named<T>(errors: readonly ItemError[], run: () => T): T {
+export function named<T>(errors: readonly ItemError[], run: () => T): T {
   if (errors.length === 0) return run();
   try {
     run();

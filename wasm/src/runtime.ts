@@ -13,10 +13,11 @@ export class Runtime extends Border<Core> {
     this.patterns = patterns;
   }
 
-  static async start(module: WebAssembly.Module): Promise<Runtime> {
+  /** `create`: the glue of `module`, which has all of its calls, and may have more. */
+  static async start(module: WebAssembly.Module, create = createCore): Promise<Runtime> {
     const patterns = new Patterns();
     const find: CoreOptions['find'] = (...where) => patterns.find(...where);
-    const core = await instantiate<Pick<CoreOptions, 'find'>, Core>(createCore, module, { find });
+    const core = await instantiate<Pick<CoreOptions, 'find'>, Core>(create, module, { find });
     const runtime = new Runtime(core, patterns);
     patterns.core = core;
     return runtime;

@@ -30,6 +30,8 @@ export function configJson(config: object): string {
     if (name === 'gate') {
       if (typeof value !== 'object') throw bad('/gate', 'must be an object with a and b');
       for (const [part, x] of Object.entries(value)) checkScalar(x, `/gate/${part}`);
+    } else if (name === 'guards' && Array.isArray(value)) {
+      for (const [i, guard] of (value as unknown[]).entries()) toText(guard, `/guards/${i}`);
     } else {
       checkScalar(value, `/${name}`);
     }

@@ -231,7 +231,16 @@ export interface Stats {
 export interface CacheEvent {
   /** 1, 2, 3, … without gaps. */
   seq: number;
-  kind: 'observe' | 'erase' | 'expire' | 'consolidate' | 'config';
+  kind:
+    | 'observe'
+    | 'erase'
+    | 'expire'
+    | 'consolidate'
+    | 'config'
+    | 'split'
+    | 'must_not_merge'
+    | 'must_merge'
+    | 'review';
   time: number;
   /** Of `observe`: the key of unit length, and what came with it. */
   item: EventItem | null;

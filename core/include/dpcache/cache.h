@@ -16,6 +16,7 @@
 #include "dpcache/config.h"
 #include "dpcache/error.h"
 #include "dpcache/event.h"
+#include "dpcache/trust.h"
 
 namespace dpcache {
 
@@ -34,6 +35,9 @@ struct Slot {
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
   std::optional<std::int64_t> expires;  // the first time at which the slot is gone
+#if DPCACHE_TRUST
+  std::string_view text;  // of its first item that had one; kept where there are guards
+#endif
 };
 
 struct Weighted {
@@ -62,7 +66,7 @@ struct QueryOptions {
 
 struct Stats {
   std::uint64_t slots = 0;
-  std::uint64_t items = 0;  // observed so far = allocations + merges
+  std::uint64_t items = 0;  // observed so far = allocations + merges (- splits)
   std::uint64_t allocations = 0;
   std::uint64_t merges = 0;
   std::uint64_t evictions = 0;  // dropped for the budget
@@ -75,6 +79,11 @@ struct Stats {
   float surprise = 0.0F;         // T
   std::optional<float> budget;   // M
   std::uint64_t bytes = 0;       // memory held, about
+#if DPCACHE_TRUST
+  std::uint64_t splits = 0;   // slots opened to undo a merge; among the allocations
+  std::uint64_t reviews = 0;  // pairs that wait for a verdict
+  std::uint64_t apart = 0;    // pairs that must not be merged
+#endif
 };
 
 struct BatchResult {
@@ -87,11 +96,13 @@ struct BatchResult {
 // Costs: N slots, d floats a key, v floats a value. A scan reads N d floats. observe, nearest and
 // the searches of a budget scan small memories; of 65,536 floats of keys or more they read codes of
 // the keys, an eighth as much, and find the same; observe_batch and score read them once for up to
-// 48 items. read scans: its mix is over all slots. Memory: about 4 (d' + v') + 120 bytes a slot, '
-// meaning rounded up to 16, and its payload and exact keys; with codes 40 % of the keys' more; with
-// key sums 8 d more, with ValueUpdate::mean 8 v more. Thread rule: const calls may run together; a
-// call that is not const must run alone. Time is an argument: nothing here reads a clock. Nothing
-// throws on data, logs or aborts. On any error the cache is as it was.
+// 48 items. From 128 floats a key on, a repeat (nearer to a slot than half of that one's angle to
+// its nearest other, keys frozen) is most often found by a guess that is proved: a few scores. read
+// scans: its mix is over all slots. Memory: about 4 (d' + v') + 130 bytes a slot, ' meaning rounded
+// up to 16, and its payload and exact keys; with codes 45 % of the keys' more; with key sums 8 d
+// more, with ValueUpdate::mean 8 v more. Thread rule: const calls may run together; a call that is
+// not const must run alone. Time is an argument: nothing here reads a clock. Nothing throws on
+// data, logs or aborts. On any error the cache is as it was.
 class Cache {
  public:
   // bad_config: see check().
@@ -151,6 +162,50 @@ class Cache {
   // with the next item.
   Status configure(const Config& config, std::int64_t time = 0);
 
+#if DPCACHE_TRUST
+  // Whether there is an answer for a query: the slot that observe() would merge it with, a slot of
+  // which that is uncertain, or none; with what speaks for it. Changes nothing. One search.
+  // Errors: as nearest().
+  Result<Lookup> lookup(std::span<const float> query, const LookupOptions& options = {}) const;
+
+  // Asks `judge` within observe() when an item is uncertain, before anything changes. `same`: the
+  // item merges; `different`: it opens a slot that must not be merged with the other; `unknown`, or
+  // no judge: it opens a slot, and the pair is listed for review. The answer is part of the event:
+  // a replay asks nobody. It may call this cache's const functions alone. An empty function: no
+  // judge.
+  void on_uncertain(std::function<Judgement(const Question&)> judge);
+  // The pairs that wait for a verdict, by their newer slots. A pair leaves the list when it is
+  // answered or one of its slots goes; what a slot is folded into takes its place.
+  std::vector<Review> reviews() const;
+  // Answers for a pair of the list, in any order. `same`: the newer slot is folded into the older;
+  // `different`: as must_not_merge(); `unknown`: the pair leaves the list. not_found: no such pair.
+  Status review(SlotId a, SlotId b, Judgement verdict, std::int64_t time = 0);
+
+  // The two slots are never merged: by consolidate, by a budget that folds, or by a review; nor is
+  // what they are folded into. Where a budget finds no slot that another may take, it evicts. An
+  // item still joins whichever is nearest. not_found; bad_request: it is one slot.
+  Status must_not_merge(SlotId a, SlotId b, std::int64_t time = 0);
+  // Folds slot b into slot a, whatever their distance, and lifts what kept them apart. If all their
+  // members are kept (Audit::full), the slot becomes what these make of it, in the order in which
+  // they came; else as with a budget that folds. not_found; bad_request: it is one slot.
+  Status must_merge(SlotId a, SlotId b, std::int64_t time = 0);
+  std::vector<Apart> apart() const;
+
+  // What a slot has absorbed, in the order in which it came; all, or the latest audit_members and
+  // the first. not_found; bad_config: there is no audit.
+  Result<std::vector<Member>> members(SlotId id) const;
+  // Undoes a merge: the member leaves the slot and opens one of its own, whose id this returns, and
+  // which must not be merged with the old one. With Audit::full the old slot becomes what its other
+  // members make of it, by today's settings, in the order in which they came: O(count * d). With
+  // Audit::ids options.item must bring the item again, and the slot stays as it is but for count,
+  // usage and times; that is right, and allowed, if keys are frozen and without sums, the member is
+  // not the slot's first, brought no exact key and not the payload that the slot has, and values
+  // are by `first`, by `last` and not the last member's, or none.
+  // not_found: the slot, or it lists no such member; bad_request: it is the only one; bad_config:
+  // the audit does not allow it; full: max_slots.
+  Result<SlotId> split(SlotId slot, std::uint64_t member, const SplitOptions& options = {});
+#endif
+
   const Config& config() const noexcept;
   Stats stats() const noexcept;
   // A sentence if the threshold looks wrong (it merged nearly all or nearly nothing so far, or it
@@ -191,6 +246,10 @@ class Cache {
   static Result<Cache> load(std::span<const std::byte> bytes);
 
  private:
+#if DPCACHE_TRUST
+  Status apply_new(Event& event);
+#endif
+
   std::unique_ptr<CacheState> state_;
 };
 

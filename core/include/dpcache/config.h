@@ -9,6 +9,17 @@
 
 #include "dpcache/error.h"
 
+// Whether the library has what makes merges trustworthy: the uncertain band, guards for text, the
+// audit and corrections (dpcache/trust.h). 0 only in the WebAssembly module that pages load first,
+// for its size; whoever builds the library with 0 must include its headers with 0.
+#ifndef DPCACHE_TRUST
+#define DPCACHE_TRUST 1
+#endif
+
+#if DPCACHE_TRUST
+#include "dpcache/guards.h"
+#endif
+
 namespace dpcache {
 
 // Source of the equation numbers in brackets: Pal & Rojkova, "Remembering distinct items, not
@@ -30,6 +41,13 @@ enum class BudgetKind : std::uint8_t { none, fixed, adaptive, ghost };
 // How the cache shrinks when it has more slots than its budget: the slot with the least usage is
 // dropped [eq. 6], or folded into the slot that is nearest to it.
 enum class Shrink : std::uint8_t { evict, merge };
+
+#if DPCACHE_TRUST
+// What a cache keeps of the items that its slots absorbed: nothing; about 110 bytes an item, with
+// its id; or all of the item, 4 (d + v) bytes, its payload and its text besides, so that a merge
+// can be undone exactly.
+enum class Audit : std::uint8_t { none, ids, full };
+#endif
 
 // The learned gate g(nov) = sigmoid(a (nov - b)) [eq. 2]. Hard rule: allocate iff nov > b.
 struct Gate {
@@ -78,6 +96,21 @@ struct Config {
   std::optional<std::int64_t> ttl_ms;  // [0, 2^53)
   // Names what made the vectors. A memory refuses items that name another encoder.
   std::optional<std::string> encoder;
+
+#if DPCACHE_TRUST
+  // An item whose novelty is above tau_merge but not above the threshold is uncertain: a judge is
+  // asked (Cache::on_uncertain), or it opens a slot, and the pair is listed for review. From 0 to
+  // the threshold; unset, or the threshold itself: no item is.
+  std::optional<float> tau_merge;
+  // Whether slots list what they absorbed, and how many of it each. Where a slot has more items,
+  // its oldest but the first are forgotten, an eighth of the list at once, and it cannot be split.
+  Audit audit = Audit::none;
+  std::uint32_t audit_members = 1024;  // [2, 2^20]
+  // Guards that look at the texts of items (dpcache/guards.h): where one of them stops a merge, the
+  // next nearest slots are tried. A slot keeps the text of its first item that has one. With
+  // Guard::scope items of another scope never share a slot, whatever their texts.
+  GuardSet guards;
+#endif
 
   bool operator==(const Config&) const = default;
 };

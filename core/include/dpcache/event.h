@@ -27,6 +27,11 @@ struct Item {
   std::int64_t time = 0;               // milliseconds, |time| < 2^53; by the caller's clock
   std::optional<std::int64_t> ttl_ms;  // instead of the config's, if this item opens a slot
   std::string_view encoder;            // if given, must be the config's
+#if DPCACHE_TRUST
+  std::string_view id;     // names the item in an audit, at most 1024 bytes; empty: none
+  std::string_view text;   // for guards, and kept with the item by Audit::full; empty: none
+  std::string_view scope;  // tenant, namespace, filters: for Guard::scope
+#endif
 };
 
 // A slot and its similarity: a canonical cosine in [-1, 1].
@@ -47,6 +52,25 @@ struct Fold {
 
 enum class Action : std::uint8_t { allocate, merge };
 
+#if DPCACHE_TRUST
+// Whether two things are one.
+enum class Judgement : std::uint8_t { same, different, unknown };
+
+// What was corrected, or answered to a question. Which parts hold what:
+//   split           slot: loses `member`; other: the slot that opens for it
+//   must_not_merge  slot, other
+//   must_merge      slot: stays; other: is folded into it
+//   review          slot, other, as with must_merge; verdict
+struct Correction {
+  SlotId slot = 0;
+  SlotId other = 0;
+  std::uint64_t member = 0;
+  Judgement verdict = Judgement::unknown;
+
+  bool operator==(const Correction&) const = default;
+};
+#endif
+
 // What became of an item.
 struct Decision {
   Action action = Action::allocate;
@@ -60,11 +84,28 @@ struct Decision {
   std::vector<Fold> folded;      // folded to meet the budget, in this order
   float surprise = 0.0F;         // T after this item [eq. 4]
   std::optional<float> budget;   // M after this item [eq. 5]; none without a budget
+#if DPCACHE_TRUST
+  bool uncertain = false;            // above tau_merge, and not above the threshold
+  std::optional<Judgement> verdict;  // the judge's, if one was asked: with `same` the item merged
+  GuardSet guarded;                  // the guards that stopped merges with nearer slots
+#endif
 
   bool operator==(const Decision&) const = default;
 };
 
-enum class EventKind : std::uint8_t { observe, erase, expire, consolidate, config };
+enum class EventKind : std::uint8_t {
+  observe,
+  erase,
+  expire,
+  consolidate,
+  config,
+#if DPCACHE_TRUST
+  split,
+  must_not_merge,
+  must_merge,
+  review,
+#endif
+};
 
 // A change of a cache, with all that repeating it needs. Decisions are recorded, not remade: a
 // replay scores nothing. Which parts hold what:
@@ -73,6 +114,7 @@ enum class EventKind : std::uint8_t { observe, erase, expire, consolidate, confi
 //   expire       decision.evicted: the slots, ascending
 //   consolidate  decision.folded
 //   config       config
+//   split, must_not_merge, must_merge, review  correction; split: also item, if it was brought
 struct Event {
   std::uint64_t seq = 0;  // 1, 2, 3, … without gaps
   EventKind kind = EventKind::observe;
@@ -80,6 +122,9 @@ struct Event {
   Item item;
   Decision decision;
   std::optional<Config> config;
+#if DPCACHE_TRUST
+  Correction correction;
+#endif
 };
 
 // The canonical bytes of an event: little-endian, versioned, self-delimiting by their length.

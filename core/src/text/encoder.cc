@@ -57,7 +57,7 @@ Status check(const EncoderConfig& config) {
   if (config.seed >= kSeedEnd) return bad_config("/seed", "seed must be below 2^53");
   const std::vector<Pattern>& own = config.masks.own;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const std::string pointer = "/masks/own/" + std::to_string(i);
+    const std::string pointer = "/masks/own/" + whole_number(i);
     if (!good_name(own[i].name)) {
       return bad_config(pointer + "/name",
                         "a mask's name is [a-z][a-z0-9_]*, at most 32 characters");
@@ -188,8 +188,8 @@ Result<Encoder> Encoder::create(EncoderConfig config) {
 std::string Encoder::id() const {
   std::string id;
   id.append(kFamily).append(kVersion);
-  id.append(" dimension=").append(std::to_string(config_.dimension));
-  id.append(" seed=").append(std::to_string(config_.seed));
+  id.append(" dimension=").append(whole_number(config_.dimension));
+  id.append(" seed=").append(whole_number(config_.seed));
   id.append(" masks=").append(config_.masks.names());
   if (!config_.masks.own.empty()) id.append(" own=").append(hex(hash_patterns(config_.masks.own)));
   return id;
@@ -233,7 +233,7 @@ Result<Encoder> Encoder::from_id(std::string_view id, std::vector<Pattern> own) 
 Status Encoder::encode(std::string_view text, std::span<float> out) const {
   if (out.size() != config_.dimension) {
     return {Error::bad_shape, 0, "",
-            "the vector must have " + std::to_string(config_.dimension) + " components"};
+            "the vector must have " + whole_number(config_.dimension) + " components"};
   }
   alignas(kAlignment) std::array<float, kMostDimension> scratch;
   const std::span<float> sums = std::span(scratch).first(config_.dimension);

@@ -25,6 +25,14 @@ function whatOf({ kind, decision, removed, folded }: CacheEvent): [what: string,
       return ['folded', counted(folded.length, 'slot')];
     case 'config':
       return ['configured', ''];
+    case 'split':
+      return ['undone', 'a merge'];
+    case 'must_not_merge':
+      return ['kept apart', ''];
+    case 'must_merge':
+      return ['joined', ''];
+    case 'review':
+      return ['reviewed', ''];
   }
 }
 

@@ -1,0 +1,196 @@
+// dpcache/trust in Node.js: the same bits as native code, and what is refused.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { xxhash3 } from 'hash-wasm';
+import { Cache as PlainCache } from 'dpcache';
+import { Cache, DpcacheError } from 'dpcache/trust';
+import { canonical, expected, runVector } from './vector_runner.mjs';
+
+const folder = new URL('../vectors/', import.meta.url);
+const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const guards = [
+  'number', 'negation', 'antonym', 'identifier', 'entity', 'replaced', 'order', 'scope',
+];
+
+for (const name of names) {
+  test(`vector ${name}: without trust the same bits as ever`, async () => {
+    const script = JSON.parse(readFileSync(new URL(name, folder)));
+    // Decisions say more here; what they say beside is that nothing was uncertain or guarded.
+    class Plain {
+      static async create(...given) {
+        return plain(await Cache.create(...given));
+      }
+      static async load(...given) {
+        return plain(await Cache.load(...given));
+      }
+    }
+    const { answers, stateHash, snapshot } = await runVector(Plain, script, { batches: true });
+    const wanted = expected(script.answers, name);
+    answers.forEach((answer, i) => assert.equal(canonical(answer), canonical(wanted[i]), `step ${i}`));
+    if (script.state_hash) assert.equal(stateHash, script.state_hash);
+    if (script.snapshot_hash) assert.equal(await xxhash3(snapshot), script.snapshot_hash);
+  });
+}
+
+function plain(cache) {
+  const less = ({ uncertain, verdict, guarded, ...decision }) => {
+    assert.deepEqual([uncertain, verdict, guarded], [false, null, []]);
+    return decision;
+  };
+  return new Proxy(cache, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (name === 'observe') return (item) => less(target.observe(item));
+      if (name === 'observeBatch') return (items) => target.observeBatch(items).map(less);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+// As OneHistory of tests/native/trust_test.cc.
+test('one history has the same bits as native code', async () => {
+  const texts = [
+    '', 'turn on dark mode', 'turn off dark mode', 'please turn on dark mode', 'open port 22',
+    'open port 80',
+  ];
+  const scopes = ['', 'tenant a', 'tenant b'];
+  const config = {
+    dimension: 4, tau: 0.5, tauMerge: 0.125, audit: 'full', guards, keyUpdate: 'centroid',
+    valueDimension: 1, valueUpdate: 'mean',
+  };
+  const cache = await Cache.create(config);
+  const replayed = await Cache.create(config);
+  cache.onEvent((event) => replayed.apply(event.bytes));
+  let state = 1;
+  const next = (n) => {
+    state = Number((BigInt(state) * 1103515245n + 12345n) & 0x7fffffffn);
+    return Math.floor(state / 65536) % n;
+  };
+  for (let i = 0; i < 60; i++) {
+    const key = Array.from({ length: 4 }, () => next(5) - 1.75);
+    const value = [next(7)];
+    const guardText = texts[next(6)];
+    cache.observe({ key, value, time: i, id: `id ${i}`, guardText, scope: scopes[next(3)] });
+    if (i % 9 !== 8) continue;
+    const [review] = cache.reviews();
+    if (review) {
+      const verdict = ['same', 'different', 'unknown'][next(3)];
+      cache.review(review.slot, review.other, verdict, { time: i });
+    }
+    for (const { id } of cache.slots()) {
+      const members = cache.members(id);
+      if (members.length < 2) continue;
+      const opened = cache.split(id, members[1].member, { time: i });
+      if (next(2) === 0) cache.mustMerge(id, opened, { time: i });
+      break;
+    }
+  }
+  cache.mustNotMerge(1, cache.slots().at(-1).id, { time: 60 });
+  assert.equal(cache.stats().stateHash, 'ebef76d2cd68b823');
+  assert.equal(await xxhash3(cache.save()), '8e66584ebc9e4ea3');
+  assert.deepEqual(replayed.save(), cache.save());
+  assert.deepEqual((await Cache.load(cache.save())).reviews(), cache.reviews());
+});
+
+test('a wrong merge is found, explained, undone and not repeated', async () => {
+  const cache = await Cache.create({ text: {}, tau: 0.9, audit: 'full', keepSums: true });
+  cache.observe({ text: 'turn on dark mode', id: 'on', payload: 1, time: 0 });
+  const wrong = cache.observe({ text: 'turn off dark mode', id: 'off', payload: 2, time: 1 });
+  assert.equal(wrong.action, 'merge');
+  const members = cache.members(1);
+  assert.deepEqual(members.map(({ id }) => id), ['on', 'off']);
+  assert.deepEqual(members.map(({ text }) => text), ['turn on dark mode', 'turn off dark mode']);
+  assert.equal(members[1].similarity, wrong.similarity);
+  assert.equal(members[1].payload, 2);
+  const opened = cache.split(1, members[1].member, { time: 2 });
+  assert.equal(cache.lookup({ text: 'turn off dark mode' }).slot.slot, opened);
+  assert.equal(cache.observe({ text: 'turn off dark mode', time: 3 }).slot, opened);
+  assert.deepEqual(cache.consolidate({ similarity: 0 }), []);
+  assert.deepEqual(cache.apart(), [{ slot: 1, other: opened }]);
+});
+
+test('guards do not merge it in the first place', async () => {
+  const cache = await Cache.create({ text: {}, tau: 0.9, guards });
+  cache.observe({ text: 'turn on dark mode' });
+  const found = cache.lookup({ text: 'turn off dark mode' });
+  assert.deepEqual([found.found, found.guarded, found.reasons], ['miss', ['antonym'], ['guarded']]);
+  assert.deepEqual(cache.observe({ text: 'turn off dark mode' }).guarded, ['antonym']);
+  assert.equal(cache.lookup({ text: 'please turn off dark mode' }).found, 'hit');
+  assert.equal(cache.lookup({ text: 'turn on dark mode' }, { scope: 'another' }).found, 'miss');
+});
+
+test('what is uncertain is flagged, listed and answered', async () => {
+  const cache = await Cache.create({ dimension: 2, tau: 0.5, tauMerge: 0.1, audit: 'ids' });
+  cache.observe({ key: [1, 0], time: 0 });
+  assert.equal(cache.lookup([2, 1]).found, 'uncertain');
+  assert.equal(cache.observe({ key: [2, 1], time: 1 }).uncertain, true);
+  assert.equal(cache.lookup([2, 1]).found, 'hit');
+  assert.equal(cache.reviews().length, 1);
+  assert.equal(cache.reviews()[0].slot, 2);
+  cache.review(2, 1, 'same');
+  assert.deepEqual(cache.reviews(), []);
+  assert.equal(cache.members(1).length, 2);
+});
+
+const refusal = (call, code, pointer) => {
+  try {
+    call();
+  } catch (error) {
+    assert.ok(error instanceof DpcacheError, String(error));
+    assert.deepEqual([error.code, error.errors[0].pointer], [code, pointer]);
+    return;
+  }
+  assert.fail('nothing was refused');
+};
+
+test('what cannot be done is refused and changes nothing', async () => {
+  const cache = await Cache.create({ dimension: 2, audit: 'full' });
+  cache.observe({ key: [1, 0] });
+  const before = cache.save();
+  refusal(() => cache.split(1, 1), 'bad_request', '/member');
+  refusal(() => cache.split(1, 7), 'not_found', '/member');
+  refusal(() => cache.split(7, 1), 'not_found', '/slot');
+  refusal(() => cache.split(1.5, 1), 'bad_request', '/slot');
+  refusal(() => cache.split(1, 1, { item: { key: [0, 0] } }), 'zero_norm', '/item/key');
+  refusal(() => cache.members(7), 'not_found', '/slot');
+  refusal(() => cache.mustMerge(1, 1), 'bad_request', '/other');
+  refusal(() => cache.mustNotMerge(1, 7), 'not_found', '/other');
+  refusal(() => cache.review(1, 7, 'same'), 'not_found', '/other');
+  refusal(() => cache.review(1, 7, 'maybe'), 'bad_request', '/verdict');
+  refusal(() => cache.observe({ key: [1, 0], id: 'x'.repeat(1025) }), 'bad_request', '/id');
+  refusal(() => cache.observe({ text: 'a', guardText: 'b' }), 'bad_request', '/guardText');
+  refusal(() => cache.observe({ key: [1, 0], scope: 7 }), 'bad_request', '/scope');
+  refusal(() => cache.observe({ key: [1, 0], other: 7 }), 'bad_request', '/other');
+  refusal(() => cache.lookup([0, 0]), 'zero_norm', '/key');
+  refusal(() => cache.lookup([1, 0], { time: 'now' }), 'bad_request', '/time');
+  assert.deepEqual(cache.save(), before);
+  const none = await Cache.create({ dimension: 2 });
+  none.observe({ key: [1, 0] });
+  refusal(() => none.members(1), 'bad_config', '/audit');
+  for (const [config, pointer] of [
+    [{ tauMerge: 0.5 }, '/tauMerge'],
+    [{ audit: 'some' }, '/audit'],
+    [{ auditMembers: 1 }, '/auditMembers'],
+    [{ guards: ['numbers'] }, '/guards'],
+    [{ guards: [7] }, '/guards/0'],
+  ]) {
+    await assert.rejects(Cache.create({ dimension: 2, ...config }), (error) => {
+      assert.equal(error.errors[0].pointer, pointer);
+      return error instanceof DpcacheError;
+    });
+  }
+});
+
+test('the cache of dpcache says where these settings belong', async () => {
+  for (const setting of [{ tauMerge: 0.1 }, { audit: 'ids' }, { guards }, { auditMembers: 7 }]) {
+    await assert.rejects(PlainCache.create({ dimension: 2, ...setting }), (error) => {
+      assert.equal(error.code, 'bad_config');
+      assert.equal(error.errors[0].pointer, `/${Object.keys(setting)[0]}`);
+      return error.message.includes('dpcache/trust');
+    });
+  }
+  const cache = await Cache.create({ dimension: 2, audit: 'full' });
+  cache.observe({ key: [1, 0] });
+  await assert.rejects(PlainCache.load(cache.save()), { code: 'bad_snapshot' });
+});

@@ -1,0 +1,15 @@
+// The glue that Emscripten makes of ../trust_bindings.cc: the calls of ../bindings.cc, and these.
+import type { Core, CoreOptions } from './core.js';
+
+export interface TrustCore extends Core {
+  observeTrusted(cache: number): number;
+  lookup(cache: number): number;
+  members(cache: number): number;
+  split(cache: number): number;
+  mustNotMerge(cache: number): number;
+  mustMerge(cache: number): number;
+  review(cache: number): number;
+  pairs(cache: number): number;
+}
+
+export default function createTrustCore(options: CoreOptions): Promise<TrustCore>;
