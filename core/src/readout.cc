@@ -147,7 +147,7 @@ Result<std::vector<std::vector<Match>>> Cache::score(std::span<const float> quer
     }
     batch.take(slots, keys.data(), count);
     for (std::size_t i = 0; i < count;) {
-      const std::size_t end = batch.look_ahead(i, options.k);
+      const std::size_t end = batch.look_ahead(i, time_of(options), options.k);
       if (workers() > 1 && end > i + 1) {
         std::atomic<bool> has_room = true;
         divide(end - i, [&](std::size_t part) {

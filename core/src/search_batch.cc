@@ -170,10 +170,14 @@ void Batch::top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nea
   keep_top(out, k);
 }
 
-std::size_t Batch::look_ahead(std::size_t first, std::size_t k) {
+std::size_t Batch::look_ahead(std::size_t first, std::int64_t time, std::size_t k) {
   if (scored_ == Scored::not_asked && k > 0 && k <= slots_->rows()) ask_scorer(k);
   if (scored_ == Scored::answered) return first;
-  if (k > 0 && k <= slots_->codes().rows() / kRowsForEach && first >= looked_end_) look(first);
+  // What is guessed now stays certain, for only a change of the slots makes it less so.
+  const Counted counted{time, kNoRow};
+  if (k > 0 && k <= slots_->codes().rows() / kRowsForEach && first >= looked_end_) {
+    look(first, k == 1 ? &counted : nullptr);
+  }
   return std::max(first, looked_end_);
 }
 

@@ -48,9 +48,9 @@ class Batch {
   // Replaces `out`.
   void top(std::size_t i, std::int64_t time, std::size_t k, std::vector<Nearest>& out);
 
-  // Looks ahead for top(): it may be called for the queries [first, end) by several threads, as
-  // long as no slot changes. Returns the end; `first`: for none.
-  std::size_t look_ahead(std::size_t first, std::size_t k);
+  // Looks ahead for top(): it may be called for the queries [first, end) by several threads, with
+  // the same time and k, as long as no slot changes. Returns the end; `first`: for none.
+  std::size_t look_ahead(std::size_t first, std::int64_t time, std::size_t k);
 #endif
 
  private:

@@ -8,6 +8,7 @@
 #include "dpcache/error.h"      // IWYU pragma: export
 #include "dpcache/event.h"      // IWYU pragma: export
 #include "dpcache/guards.h"     // IWYU pragma: export
+#include "dpcache/scorer.h"     // IWYU pragma: export
 #include "dpcache/templates.h"  // IWYU pragma: export
 #include "dpcache/text.h"       // IWYU pragma: export
 #include "dpcache/threads.h"    // IWYU pragma: export
