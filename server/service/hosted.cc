@@ -107,16 +107,18 @@ void Hosted::commit(std::int64_t time, std::optional<Answer> answer, const Done&
   entry.time = time;
   entry.events = std::exchange(events_, {});
   entry.answer = answer;
+  bool waits = settings_.durability == Durability::sync;
   if (resets) {
     settings_ = wanted;
     entry.settings = to_json(wanted);
+    waits = waits || wanted.durability == Durability::sync;
   }
   Pending pending{std::exchange(event_range_, {}), 0};
   for (const std::string& event : entry.events) pending.bytes += event.size();
   state_before_ = cache_.stats().state_hash;
   count();
   Position position = 0;
-  if (settings_.durability == Durability::sync) {
+  if (waits) {
     position = append(std::move(entry), pending, done);
   } else {
     position = append(std::move(entry), pending, [](Append, const std::string&) {});

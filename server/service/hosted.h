@@ -79,8 +79,8 @@ class Hosted : public std::enable_shared_from_this<Hosted> {
   // Whether the entry at a position is on the disk.
   bool is_committed(Position position) const { return position <= committed_; }
   // Hands to the log what change() has done since the last commit. `done` is called when it is on
-  // the disk, or was lost; with relaxed durability at once. Without changes and answer nothing is
-  // written.
+  // the disk, or was lost; with relaxed durability at once, but not where it begins or ends.
+  // Without changes and answer nothing is written.
   void commit(std::int64_t time, std::optional<Answer> answer, const Done& done,
               std::optional<Settings> settings = {});
   // Ends the cache. `done` as above.

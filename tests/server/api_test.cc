@@ -445,6 +445,20 @@ TEST_F(Api, RelaxedChangesAreAcknowledgedAtOnce) {
   machine.log.release();
 }
 
+TEST_F(Api, RelaxedDurabilityBeginsAndEndsOnTheDisk) {
+  make();
+  for (const char* durability : {"relaxed", "sync"}) {
+    const std::string config =
+        R"({"dimension": 2, "tau": 0.5, "durability": ")" + std::string(durability) + "\"}";
+    machine.log.hold();
+    auto pending = machine.begin(request("PUT", "/v1/caches/c", config));
+    EXPECT_EQ(pending.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+    machine.log.release();
+    EXPECT_EQ(pending.get().status, 200) << durability;
+    EXPECT_EQ(ask("GET", "/v1/caches/c").json()["config"]["durability"], durability);
+  }
+}
+
 TEST_F(Api, ComesBackAfterARestart) {
   make("c", R"({"dimension": 2, "budget": "fixed", "m0": 5, "tau": 0.001, "keep_sums": true})");
   make("gone");
