@@ -7,6 +7,7 @@
 #include "data.h"
 #include "dpcache_index.h"
 #include "stream.h"
+#include "threads.h"
 
 namespace peers {
 namespace {
@@ -242,12 +243,17 @@ int run(const std::vector<std::string>& words) {
     run_growth(number(1));
     return 0;
   }
+  if (section == "threads" && words.size() == 4) {
+    run_threads(number(1), number(2), number(3));
+    return 0;
+  }
   std::fputs(
       "usage: bench_peers peers\n"
       "       bench_peers single|batch clustered|scattered DIMENSION SLOTS\n"
       "       bench_peers real NAME FILE.i8.npy\n"
       "       bench_peers stream DIMENSION DISTINCT EVERY ROUNDS\n"
-      "       bench_peers growth DIMENSION\n",
+      "       bench_peers growth DIMENSION\n"
+      "       bench_peers threads DIMENSION SLOTS MOST\n",
       stderr);
   return 2;
 }

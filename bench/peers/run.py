@@ -29,12 +29,12 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def measure(*words: object) -> list[dict]:
-    """One process a case, on one core and with one thread."""
+def measure(*words: object, cores: int = 1) -> list[dict]:
+    """One process a case, on one core and with one thread, but for what needs more."""
     say(" ".join(map(str, words)))
     command = [str(PROGRAM), *map(str, words)]
-    if len(os.sched_getaffinity(0)) > 1:
-        command = ["taskset", "-c", str(max(os.sched_getaffinity(0)))] + command
+    if len(os.sched_getaffinity(0)) > cores:
+        command = ["taskset", "-c", ",".join(map(str, sorted(os.sched_getaffinity(0))[-cores:]))] + command
     run = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=600,
                          env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -119,6 +119,11 @@ def main() -> int:
     for distinct, every, rounds in [(1000, 1, 3), (10000, 8, 3), (100000, 521, 1)]:
         lines += measure("stream", 384, distinct, every, rounds)
     lines += measure("growth", 384)
+    if len(os.sched_getaffinity(0)) > 1:
+        for slots in (10000, 100000):
+            lines += measure("threads", 384, slots, 2, cores=2)
+    else:
+        say("SKIPPED: two threads, for there is one core")
     absent = []
     for name, file in REAL.items():
         if (DATA / name / file).exists():
@@ -130,10 +135,15 @@ def main() -> int:
     return 0
 
 
+def searches(line: dict) -> str:
+    return "one query at a time" if line["batch"] == 1 else f"{line['batch']:,} queries, k = {line['k']}"
+
+
 def write(lines: list[dict], missing: str, absent: list[str]) -> None:
     singles, batches = cases(lines, "single"), cases(lines, "batch")
     streams = cases(lines, "stream")
     growth = [line for line in lines if line["section"] == "growth"]
+    threads = [line for line in lines if line["section"] == "threads"]
 
     print("# Beside other libraries that search exactly\n")
     print(describe("bench/peers/run.py"))
@@ -181,6 +191,9 @@ def write(lines: list[dict], missing: str, absent: list[str]) -> None:
     power = math.log10(grows[100000]["us"] / grows[10000]["us"])
     rows.append(["an item of a stream of repeats, 10,000 to 100,000 slots", "slower than N^.5",
                  f"N^{power:.2f}", "met" if power < .5 else "**missed**"])
+    for one, two in zip(threads[::2], threads[1::2]):
+        if one["n"] == 100000:
+            rows.append(verdict(f"two threads to one, {searches(one)} of {one['n']:,} × 384", 1.6, one["us"] / two["us"]))
     table(["what", "asked", "measured", ""], rows, 1)
 
     print("## One query, µs\n")
@@ -218,6 +231,13 @@ def write(lines: list[dict], missing: str, absent: list[str]) -> None:
         rows.append([f"{x['n']:,}", number(x["us"]), powers[0], number(x["batch_us"]), powers[1],
                      f"{x['wrong']} of {x['checked']:,}"])
     table(["slots", "`observe`, µs", "p", "`observe_batch` of 256, µs", "p", "wrong"], rows, 0)
+
+    print("## Two threads\n")
+    print("d = 384, scattered keys and queries, µs a query on the wall clock, medians of 9 rounds in turns; "
+          "`use_threads(2)`. Answers are the\nsame by bits.\n")
+    table(["searches", "slots", "one thread", "two threads", "ratio", "other answers"],
+          [[searches(one), f"{one['n']:,}", number(one["us"]), number(two["us"]), f"{one['us'] / two['us']:.2f}",
+            str(one["wrong"])] for one, two in zip(threads[::2], threads[1::2])], 1)
 
     print("## Answers\n")
     searched = [line for case in singles + batches for line in case.lines]

@@ -59,6 +59,8 @@ void add_serve_options(CLI::App& app, server::ServeOptions& options) {
            "log and snapshots; default: $XDG_DATA_HOME/dpcache,\nor ~/.local/share/dpcache");
   add.text("--page", "FOLDER", options.page, "the page at /; default: the one that came along");
   add.number("--threads", "N", options.threads, "default: one for each processor");
+  add.number("--scan-threads", "N", options.scan_threads,
+             "that search a large cache together; default 1");
   add.group("Who may");
   add.text("--token-file", "FILE", options.token_file,
            "lines of: read|write|admin TOKEN [NAME-PATTERN]");

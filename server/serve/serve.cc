@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "api/json_writer.h"
+#include "dpcache/threads.h"
 #include "http/server.h"
 #include "serve/page.h"
 #include "serve/parts.h"
@@ -145,6 +146,9 @@ void serve(const ServeOptions& options, const std::function<void()>& wait_for_st
   if (options.max_body > kMostBody) throw std::runtime_error("--max-body: at most 256M");
   if (options.max_dimension > UINT32_MAX) {
     throw std::runtime_error("--max-dimension: at most " + std::to_string(UINT32_MAX));
+  }
+  if (const Status status = use_threads(options.scan_threads); !status) {
+    throw std::runtime_error("--scan-threads: " + status.detail);
   }
   Journal journal(options.log_level, say);
   AppOptions of_app = app_options(options, journal);

@@ -22,6 +22,7 @@ struct ServeOptions {
   std::string listen = "127.0.0.1:8080";  // address:port; an IPv6 address in brackets
   std::optional<std::string> data;        // folder; default: the user's own
   std::uint64_t threads = 0;              // 0: one for each processor
+  std::uint64_t scan_threads = 1;         // that search a large cache together
   std::optional<std::string> token_file;
   std::optional<std::string> tls_cert;
   std::optional<std::string> tls_key;

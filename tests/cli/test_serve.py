@@ -142,6 +142,8 @@ class Serve(unittest.TestCase):
             (["--max-dimension", "4294967297"], "--max-dimension: at most"),
             (["--log-level", "loud"], "--log-level"),
             (["--scorer", "gpu"], "auto|cpu|cuda"),
+            (["--scan-threads", "0"], "--scan-threads: threads must be from 1 to 256"),
+            (["--scan-threads", "257"], "--scan-threads: threads must be from 1 to 256"),
             (["--nothing"], "unknown option --nothing"),
             (["file"], "options only"),
         ]
