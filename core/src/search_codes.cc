@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <mutex>
+#include <type_traits>
 
 #include "order.h"
+#include "workers.h"
 
 namespace dpcache {
 
@@ -105,9 +108,14 @@ class Search {
     if (!narrows_) return false;
 #if DPCACHE_NIBBLES
     look_at_others();
-    for (std::size_t block = 0; block * kernels::kBlockRows < query_.rows; ++block) {
-      look_at_block(block);
+    const std::size_t blocks = (query_.rows + kernels::kBlockRows - 1) / kernels::kBlockRows;
+    if constexpr (std::is_same_v<Best, One>) {
+      if (workers() > 1 && blocks >= 2 * kBlocksAPart) {
+        look_together(blocks);
+        return true;
+      }
     }
+    look_at_blocks(0, blocks);
 #else
     for (std::size_t r = 0; r < query_.rows; ++r) {
       if (!(query_.cosines[r] < bounds_.least)) score(r);
@@ -119,6 +127,7 @@ class Search {
  private:
 #if DPCACHE_NIBBLES
   using Rows = std::array<std::uint32_t, kernels::kBlockRows>;
+  static constexpr std::size_t kBlocksAPart = 64;
 
   void look_again(std::span<std::uint32_t> rows) {
     const std::size_t count = codes_.keep_candidates(*query_.codes, rows, bounds_);
@@ -141,6 +150,29 @@ class Search {
     }
     for (std::size_t r = query_.rows; r < codes_.rows(); ++r) take(r);
     look_again(std::span(rows).first(count));
+  }
+
+  void look_at_blocks(std::size_t begin, std::size_t end) {
+    for (std::size_t block = begin; block < end; ++block) look_at_block(block);
+  }
+
+  // Each part begins with the nearest of those that have ended: the order in which they do changes
+  // how much is scored, not what is found.
+  void look_together(std::size_t blocks) {
+    std::mutex mutex;
+    divide((blocks + kBlocksAPart - 1) / kBlocksAPart, [&](std::size_t part) {
+      One own;
+      {
+        const std::lock_guard lock(mutex);
+        own = best_;
+      }
+      Search search(slots_, query_, counted_, own);
+      search.narrow();
+      const std::size_t begin = part * kBlocksAPart;
+      search.look_at_blocks(begin, std::min(blocks, begin + kBlocksAPart));
+      const std::lock_guard lock(mutex);
+      best_.offer(own.nearest);
+    });
   }
 
   void look_at_block(std::size_t block) {
