@@ -41,14 +41,16 @@ function(dpcache_run_in_node target)
     -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB)
 endfunction()
 
-# dpcache_test(NAME SOURCES file... [WASM] [THREADS] [LONG] [LIBRARIES library...])
-# One test program from files of tests/. WASM: is built and run in wasm too. THREADS: runs under the
-# thread sanitizer too. LONG: only scripts/test --all runs it. A test sees the library's insides
-# (core/src), nlohmann/json and xxhash.h, and the folders DPCACHE_TEST_DATA (tests/vectors) and
-# DPCACHE_SHARED_DATA (data that is not part of this repository and may be absent).
+# dpcache_test(NAME SOURCES file... [WASM [SCALAR]] [THREADS] [LONG] [LIBRARIES library...])
+# One test program from files of tests/. WASM: is built and run in wasm too; SCALAR: also in wasm
+# without SIMD, for what it tests depends on kernels. THREADS: runs under the thread sanitizer too.
+# LONG: only scripts/test --all runs it. A test sees the library's insides (core/src), nlohmann/json
+# and xxhash.h, and the folders DPCACHE_TEST_DATA (tests/vectors) and DPCACHE_SHARED_DATA (data that
+# is not part of this repository and may be absent).
 function(dpcache_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "WASM;THREADS;LONG" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WASM;SCALAR;THREADS;LONG" "" "SOURCES;LIBRARIES")
   if(NOT DPCACHE_BUILD_TESTS OR (EMSCRIPTEN AND NOT arg_WASM)
+     OR (EMSCRIPTEN AND NOT arg_SCALAR AND NOT CMAKE_CXX_FLAGS MATCHES "-msimd128")
      OR (DPCACHE_ONLY_THREAD_TESTS AND NOT arg_THREADS))
     return()
   endif()
