@@ -61,6 +61,7 @@ struct CacheOptions {
   std::optional<float> tau_merge;
   std::optional<GuardSet> guards;
   std::optional<Audit> audit;
+  std::optional<float> correction_rate;
 };
 
 struct DistinctOptions {

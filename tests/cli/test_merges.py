@@ -69,6 +69,21 @@ class Merges(CommandLineTest):
         self.assertEqual(self.read("m"), before)
         self.assertEqual(self.names(), ["in", "m"])
 
+    def test_an_undo_moves_a_gate_that_learns(self):
+        self.write("in", LINES)
+        self.ok("distinct", "--memory", "m", "--mask", "none", "--audit", "full", "--gate", "10,0.5",
+                "--correction-rate", "0.1", "in")
+        self.assertEqual(self.explain(1)["threshold"], 0.5)
+        self.ok("undo", "m", "1", "in:2")
+        learned = self.explain(1)["threshold"]
+        self.assertLess(learned, 0.5)
+        self.assertGreater(learned, 0.4)
+        # The same command once more goes on from there; to set the gate, leave the rate out.
+        self.ok("distinct", "--memory", "m", "--gate", "10,0.5", "--correction-rate", "0.1", "in")
+        self.assertEqual(self.explain(1)["threshold"], learned)
+        self.ok("distinct", "--memory", "m", "--gate", "10,0.5", "in")
+        self.assertEqual(self.explain(1)["threshold"], 0.5)
+
     def test_members_go_by_number_or_id(self):
         self.make("--audit", "full")
         before = self.read("m")
