@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { xxhash3 } from 'hash-wasm';
 import { Cache as PlainCache } from 'dpcache';
+import { loadOrCreate } from 'dpcache/store';
 import { Cache, DpcacheError } from 'dpcache/trust';
 import { canonical, expected, runVector } from './vector_runner.mjs';
 
@@ -49,15 +50,15 @@ function plain(cache) {
 }
 
 // As OneHistory of tests/native/trust_test.cc.
-test('one history has the same bits as native code', async () => {
+async function oneHistory(settings) {
   const texts = [
     '', 'turn on dark mode', 'turn off dark mode', 'please turn on dark mode', 'open port 22',
     'open port 80',
   ];
   const scopes = ['', 'tenant a', 'tenant b'];
   const config = {
-    dimension: 4, tau: 0.5, tauMerge: 0.125, audit: 'full', guards, keyUpdate: 'centroid',
-    valueDimension: 1, valueUpdate: 'mean',
+    dimension: 4, tauMerge: 0.125, audit: 'full', guards, keyUpdate: 'centroid',
+    valueDimension: 1, valueUpdate: 'mean', ...settings,
   };
   const cache = await Cache.create(config);
   const replayed = await Cache.create(config);
@@ -87,10 +88,23 @@ test('one history has the same bits as native code', async () => {
     }
   }
   cache.mustNotMerge(1, cache.slots().at(-1).id, { time: 60 });
+  assert.deepEqual(replayed.save(), cache.save());
+  assert.deepEqual((await Cache.load(cache.save())).save(), cache.save());
+  assert.deepEqual((await Cache.load(cache.save())).reviews(), cache.reviews());
+  return cache;
+}
+
+test('one history has the same bits as native code', async () => {
+  const cache = await oneHistory({ tau: 0.5 });
   assert.equal(cache.stats().stateHash, 'ebef76d2cd68b823');
   assert.equal(await xxhash3(cache.save()), '8e66584ebc9e4ea3');
-  assert.deepEqual(replayed.save(), cache.save());
-  assert.deepEqual((await Cache.load(cache.save())).reviews(), cache.reviews());
+});
+
+test('a gate that learns comes to the same bits as in native code', async () => {
+  const cache = await oneHistory({ gate: { a: 7, b: 0.5 }, correctionRate: 0.1 });
+  assert.deepEqual(cache.config.gate, { a: 6.2111197, b: 0.21520406 });
+  assert.equal(cache.stats().stateHash, 'b3502ffe3f37ab59');
+  assert.equal(await xxhash3(cache.save()), '24093f31237d8f2d');
 });
 
 test('a wrong merge is found, explained, undone and not repeated', async () => {
@@ -131,6 +145,133 @@ test('what is uncertain is flagged, listed and answered', async () => {
   cache.review(2, 1, 'same');
   assert.deepEqual(cache.reviews(), []);
   assert.equal(cache.members(1).length, 2);
+});
+
+const doubtful = (more) =>
+  Cache.create({ text: {}, tau: 0.9, tauMerge: 0.05, audit: 'full', ...more });
+
+test('a judge that answers at once is asked what it needs, and what it says holds', async () => {
+  const cache = await doubtful();
+  const asked = [];
+  cache.onUncertain((question) => {
+    asked.push(question);
+    assert.equal(cache.reviews().length, 1); // it may ask the cache
+    return question.item.text.includes('off') ? 'different' : 'same';
+  });
+  cache.observe({ text: 'turn on dark mode', payload: 1, time: 0 });
+  const off = cache.observe({ text: 'turn off dark mode', payload: { x: 2 }, time: 1 });
+  assert.deepEqual([off.action, off.uncertain, off.verdict, off.folded], ['allocate', true, 'different', []]);
+  assert.deepEqual(asked, [{
+    item: { slot: 2, text: 'turn off dark mode', payload: { x: 2 } },
+    other: { slot: 1, text: 'turn on dark mode', payload: 1 },
+    similarity: off.similarity, tauMerge: 0.05, threshold: off.threshold,
+  }]);
+  assert.deepEqual(cache.apart(), [{ slot: 1, other: 2 }]);
+  const please = cache.observe({ text: 'please turn on dark mode', time: 2 });
+  assert.equal(please.verdict, 'same');
+  assert.deepEqual(please.folded, [{ slot: please.slot, into: 1 }]);
+  assert.deepEqual(cache.reviews(), []);
+  assert.equal(cache.slot(1).count, 2);
+  cache.onUncertain(null);
+  assert.equal(cache.observe({ text: 'turn dark mode on now', time: 3 }).verdict, null);
+  assert.equal(cache.reviews().length, 1);
+});
+
+test('a judge may answer later, and a few at once', async () => {
+  const cache = await doubtful();
+  let underWay = 0;
+  let most = 0;
+  cache.onUncertain(
+    async ({ item }) => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      --underWay;
+      return item.text.includes('off') ? 'different' : 'same';
+    },
+    { atOnce: 2 },
+  );
+  cache.observe({ text: 'turn on dark mode' });
+  const words = ['off', 'on please', 'off now', 'on at once', 'off again'];
+  const decisions = cache.observeBatch(words.map((word) => ({ text: `turn ${word} dark mode` })));
+  assert.ok(decisions.filter(({ uncertain }) => uncertain).length >= 4);
+  assert.ok(decisions.every(({ verdict }) => verdict === null));
+  await cache.judged();
+  assert.equal(most, 2);
+  assert.deepEqual(cache.reviews(), []);
+  const replayed = await Cache.load(cache.save());
+  assert.deepEqual(replayed.apart(), cache.apart());
+});
+
+test('of a batch all pairs are judged, also where an answer has folded their slots', async () => {
+  const cache = await Cache.create({ dimension: 2, tau: 0.5, tauMerge: 0.01 });
+  const asked = [];
+  cache.onUncertain(({ item, other }) => (asked.push([item.slot, other.slot]), 'same'));
+  // Each is uncertain about the one before, which has been folded by then.
+  cache.observeBatch([[1, 0], [4, 1], [4, 3], [3, 4]].map((key) => ({ key })));
+  assert.deepEqual(asked, [[2, 1], [3, 1], [4, 1]]);
+  assert.deepEqual([cache.size, cache.reviews()], [1, []]);
+});
+
+test('a judge that fails, or does not know, leaves the pair listed', async () => {
+  for (const judge of [
+    () => { throw new Error('no'); },
+    async () => { throw new Error('no'); },
+    () => 'perhaps',
+    async () => undefined,
+  ]) {
+    const cache = await doubtful();
+    const failed = [];
+    cache.onUncertain(judge, { onError: (error, { item }) => failed.push([error, item.slot]) });
+    cache.observe({ text: 'turn on dark mode' });
+    assert.equal(cache.observe({ text: 'turn off dark mode' }).verdict, null);
+    await cache.judged();
+    assert.equal(failed.length, 1);
+    assert.ok(failed[0][0] instanceof Error);
+    assert.equal(failed[0][1], 2);
+    assert.equal(cache.reviews().length, 1);
+  }
+  const cache = await doubtful();
+  cache.onUncertain(() => 'unknown');
+  cache.observe({ text: 'turn on dark mode' });
+  assert.equal(cache.observe({ text: 'turn off dark mode' }).verdict, 'unknown');
+  assert.equal(cache.reviews().length, 1);
+  refusal(() => cache.onUncertain('same'), 'bad_request', '');
+  refusal(() => cache.onUncertain(() => 'same', { atOnce: 0 }), 'bad_request', '/atOnce');
+});
+
+test('an answer that comes too late is dropped', async () => {
+  for (const meanwhile of [
+    (cache) => cache.review(2, 1, 'different'),
+    (cache) => cache.erase(2),
+    (cache) => cache.dispose(),
+  ]) {
+    const cache = await doubtful();
+    const failed = [];
+    let answer;
+    cache.onUncertain(() => new Promise((resolve) => (answer = resolve)), {
+      onError: (error) => failed.push(error),
+    });
+    cache.observe({ text: 'turn on dark mode' });
+    cache.observe({ text: 'turn off dark mode' });
+    meanwhile(cache);
+    answer('same');
+    await cache.judged();
+    assert.deepEqual(failed, []);
+  }
+});
+
+test('a gate that has learned goes on from there when it is opened again', async () => {
+  const config = { dimension: 2, gate: { a: 10, b: 0.5 }, correctionRate: 0.1 };
+  const cache = await Cache.create(config);
+  cache.observe({ key: [1, 0] });
+  cache.observe({ key: [1, 2] });
+  cache.mustNotMerge(1, 2);
+  const { gate } = cache.config;
+  assert.notDeepEqual(gate, config.gate);
+  const store = { read: async () => cache.save() };
+  assert.deepEqual((await loadOrCreate(Cache, store, config)).config.gate, gate);
+  const { correctionRate, ...fixed } = config;
+  assert.deepEqual((await loadOrCreate(Cache, store, fixed)).config.gate, config.gate);
 });
 
 const refusal = (call, code, pointer) => {
@@ -174,6 +315,8 @@ test('what cannot be done is refused and changes nothing', async () => {
     [{ auditMembers: 1 }, '/auditMembers'],
     [{ guards: ['numbers'] }, '/guards'],
     [{ guards: [7] }, '/guards/0'],
+    [{ correctionRate: 0.1 }, '/correctionRate'],
+    [{ correctionRate: 2, gate: { a: 10, b: 0.4 } }, '/correctionRate'],
   ]) {
     await assert.rejects(Cache.create({ dimension: 2, ...config }), (error) => {
       assert.equal(error.errors[0].pointer, pointer);
@@ -183,7 +326,9 @@ test('what cannot be done is refused and changes nothing', async () => {
 });
 
 test('the cache of dpcache says where these settings belong', async () => {
-  for (const setting of [{ tauMerge: 0.1 }, { audit: 'ids' }, { guards }, { auditMembers: 7 }]) {
+  for (const setting of [
+    { tauMerge: 0.1 }, { audit: 'ids' }, { guards }, { auditMembers: 7 }, { correctionRate: 0.1 },
+  ]) {
     await assert.rejects(PlainCache.create({ dimension: 2, ...setting }), (error) => {
       assert.equal(error.code, 'bad_config');
       assert.equal(error.errors[0].pointer, `/${Object.keys(setting)[0]}`);

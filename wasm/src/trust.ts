@@ -16,6 +16,16 @@ import {
 } from './arguments.js';
 import { Cache as PlainCache, named } from './cache.js';
 import { DpcacheError } from './errors.js';
+import {
+  Hearing,
+  verdicts,
+  type Doubt,
+  type Judge,
+  type JudgeOptions,
+  type Question,
+  type Side,
+  type Verdict,
+} from './judge.js';
 import { Runtime } from './runtime.js';
 import { optionalTime } from './settings.js';
 import createTrustCore, { type TrustCore } from './trust-core.js';
@@ -33,6 +43,7 @@ import { sharing } from './wasm-source.js';
 import type { Reply, Request } from './wire.js';
 
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
+export type { Judge, JudgeOptions, Question, Side, Verdict } from './judge.js';
 export type { Match, OpenOptions, Query } from './types.js';
 
 /** What keeps texts apart that say different things, however alike their vectors. */
@@ -45,8 +56,6 @@ export type Guard =
   | 'replaced'
   | 'order'
   | 'scope';
-export type Verdict = 'same' | 'different' | 'unknown';
-
 // In the order of the library's.
 const guards: readonly Guard[] = [
   'number',
@@ -58,7 +67,6 @@ const guards: readonly Guard[] = [
   'order',
   'scope',
 ];
-const verdicts: readonly Verdict[] = ['same', 'different', 'unknown'];
 const founds = ['miss', 'uncertain', 'hit'] as const;
 const reasons = ['empty', 'exactKey', 'near', 'between', 'far', 'guarded', 'rival'] as const;
 
@@ -73,6 +81,11 @@ export interface Config extends PlainConfig {
   /** How many members a slot lists, [2, 2^20], default 1024; of more the first and the latest. */
   auditMembers?: number;
   guards?: readonly Guard[];
+  /**
+   * Each correction and each answer moves `gate.b` by at most so much, and `gate.a` in proportion.
+   * (0, 1]; 0.02 is a good one. Only with a gate. `config` tells where the gate has come to.
+   */
+  correctionRate?: number;
 }
 
 export interface Item extends PlainItem {
@@ -235,11 +248,16 @@ function readMember(reply: Reply): Member {
   };
 }
 
+const firstText = (members: readonly Member[]): string =>
+  members.find(({ text }) => text !== '')?.text ?? '';
+
 const nothing = (): void => {};
 const noAnswer = (): undefined => undefined;
 
 /** The cache of dpcache, with more to say of its merges, and with a way to undo them. */
 export class Cache extends PlainCache {
+  #hearing: Hearing | undefined;
+
   static override async create(config: Config, options: OpenOptions = {}): Promise<Cache> {
     return PlainCache.made(
       config as PlainConfig,
@@ -255,7 +273,7 @@ export class Cache extends PlainCache {
 
   override observe(item: Item): Decision {
     const prepared = prepare(item);
-    return this.alter(
+    const decision = this.alter(
       this.#calls.observeTrusted,
       (request) => {
         request.number(1);
@@ -263,12 +281,13 @@ export class Cache extends PlainCache {
       },
       readTrusted,
     );
+    return this.#judged(decision, prepared);
   }
 
   override observeBatch(items: readonly Item[]): Decision[] {
     const { prepared, errors } = prepareAll(items, 'items', prepare, empty);
     const calls = this.#calls;
-    return named(errors, () =>
+    const decisions = named(errors, () =>
       this.alter(
         calls.observeTrusted,
         (request) => {
@@ -278,6 +297,34 @@ export class Cache extends PlainCache {
         (reply) => prepared.map(() => readTrusted(reply)),
       ),
     );
+    return decisions.map((decision, i) => this.#judged(decision, prepared[i] as Trusted));
+  }
+
+  /**
+   * From now on `judge` is asked of each item that is uncertain, when observe() has taken it (of a
+   * batch, when all of it is taken). Its answer is recorded as that of review(), at once or when its
+   * promise settles; a verdict that comes at once stands in the decision that observe() returns.
+   * Errors leave the pair listed by reviews(). Null: nobody is asked any more.
+   */
+  onUncertain(judge: Judge | null, options: JudgeOptions = {}): void {
+    const given = toOptions(options);
+    this.#hearing =
+      judge === null
+        ? undefined
+        : new Hearing(
+            judge,
+            {
+              question: (doubt) => this.#question(doubt),
+              record: ({ slot, other, time }, verdict) =>
+                this.review(slot, other, verdict, { time }),
+            },
+            given,
+          );
+  }
+
+  /** Settles when the judge has answered all that it was asked. */
+  async judged(): Promise<void> {
+    await this.#hearing?.over();
   }
 
   /** Whether there is an answer for a query: a hit, a miss, or a slot of which that is uncertain. */
@@ -371,6 +418,47 @@ export class Cache extends PlainCache {
     const place = verdicts.indexOf(verdict);
     if (place < 0) throw DpcacheError.at('/verdict', `must be one of ${verdicts.join(', ')}`);
     this.#pair(this.#calls.review, slot, other, options, place);
+  }
+
+  #judged(decision: Decision, { item, text }: Trusted): Decision {
+    const { slot, nearest, folded, similarity, threshold } = decision;
+    if (!this.#hearing || !decision.uncertain || decision.verdict !== null) return decision;
+    if (nearest === null || decision.action === 'merge') return decision;
+    const { time } = item;
+    const doubt = { slot, other: nearest.slot, similarity, threshold, text, time };
+    const verdict = this.#hearing.hear(doubt);
+    if (verdict === null) return decision;
+    const fold = verdict === 'same' ? [{ slot, into: doubt.other }] : [];
+    return { ...decision, verdict, folded: [...folded, ...fold] };
+  }
+
+  #question(doubt: Doubt): Question | undefined {
+    const { slot, similarity, threshold, text } = doubt;
+    try {
+      const { tauMerge = threshold } = this.config as Config;
+      const item = this.#side(slot, text);
+      // An answer before this one may have folded the other slot: then its heir is what is asked for.
+      const pair = this.reviews().find((one) => one.slot === slot);
+      if (pair === undefined) return undefined;
+      doubt.other = pair.other;
+      return { item, other: this.#side(doubt.other, ''), similarity, tauMerge, threshold };
+    } catch (error) {
+      const code = error instanceof DpcacheError ? error.code : '';
+      if (code === 'not_found' || code === 'disposed') return undefined;
+      throw error;
+    }
+  }
+
+  #side(slot: number, known: string): Side {
+    const { payload } = this.slot(slot);
+    const kept = this.ask(
+      this.#calls.slotText,
+      (request) => request.number(slot),
+      (reply) => reply.text(),
+    );
+    const { audit } = this.config as Config;
+    const text = known || kept || (audit === 'full' ? firstText(this.members(slot)) : '');
+    return { slot, text, payload };
   }
 
   get #calls(): TrustCore {
