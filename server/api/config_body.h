@@ -32,8 +32,9 @@ struct SentVerdict {
   SlotId slot = 0;
   SlotId other = 0;
   Judgement verdict = Judgement::unknown;
+  SlotId into = 0;  // the one that is to stay; 0: not said
 };
-// {"slot": 3, "other": 1, "verdict": "different"}. bad_request.
+// {"slot": 3, "other": 1, "verdict": "different"}; "into" goes with "same". bad_request.
 Result<SentVerdict> read_verdict(std::string_view body);
 // {"verdict": "different"}. bad_request.
 Result<Judgement> read_judgement(std::string_view body);

@@ -136,8 +136,8 @@ Result<SentVerdict> read_verdict(std::string_view body) {
   if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
   SentVerdict sent;
   for (const auto& [name, value] : fields.items()) {
-    if (name == "slot" || name == "other") {
-      SlotId& id = name == "slot" ? sent.slot : sent.other;
+    if (name == "slot" || name == "other" || name == "into") {
+      SlotId& id = name == "slot" ? sent.slot : name == "other" ? sent.other : sent.into;
       if (Status status = read_number(value, "/" + name, id); !status) return status;
     } else if (name == "verdict") {
       if (Status status = read_judgement(value, sent.verdict); !status) return status;
@@ -149,6 +149,10 @@ Result<SentVerdict> read_verdict(std::string_view body) {
     if (!fields.contains(name)) {
       return bad(std::string("/") + name, "is needed", Error::bad_request);
     }
+  }
+  const bool is_one = sent.into == sent.slot || sent.into == sent.other;
+  if (sent.into != 0 && (!is_one || sent.verdict != Judgement::same)) {
+    return bad("/into", "must be slot or other, and the verdict same", Error::bad_request);
   }
   return sent;
 }

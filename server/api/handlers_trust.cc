@@ -42,6 +42,10 @@ Result<std::uint64_t> member_of(const Cache& cache, const SentSplit& sent) {
 
 // As what is answered for a pair: the older stays.
 Status judge(Cache& cache, const SentVerdict& sent, std::int64_t time) {
+  if (sent.into != 0) {
+    const SlotId from = sent.into == sent.slot ? sent.other : sent.slot;
+    return cache.must_merge(sent.into, from, time);
+  }
   const SlotId older = std::min(sent.slot, sent.other);
   const SlotId newer = std::max(sent.slot, sent.other);
   if (sent.verdict == Judgement::different) return cache.must_not_merge(older, newer, time);

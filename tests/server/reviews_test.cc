@@ -140,6 +140,23 @@ TEST_F(Reviews, TeachAGateThatLearns) {
   EXPECT_EQ(get("")["config"]["gate"]["b"], learned);
 }
 
+TEST_F(Reviews, OfPairsCanSayWhichSlotStays) {
+  make(kDoubts, kFour);
+  const auto post = [&](const std::string& body) {
+    return machine.ask("POST", "/v1/caches/a/pairs", body);
+  };
+  for (const char* body : {R"({"slot": 1, "other": 2, "verdict": "same", "into": 3})",
+                           R"({"slot": 1, "other": 2, "verdict": "same", "into": 0})",
+                           R"({"slot": 1, "other": 2, "verdict": "different", "into": 2})"}) {
+    const Reply reply = post(body);
+    EXPECT_EQ(reply.status, 400U) << body;
+    EXPECT_EQ(reply.json()["errors"][0]["pointer"], "/into");
+  }
+  EXPECT_EQ(post(R"({"slot": 1, "other": 2, "verdict": "same", "into": 2})").status, 204U);
+  EXPECT_EQ(machine.ask("GET", "/v1/caches/a/slots/1").status, 404U);
+  EXPECT_EQ(get("/slots/2")["count"], 2);
+}
+
 class Splits : public Reviews {
  protected:
   Reply split(const std::string& body) { return machine.ask("POST", "/v1/caches/a/split", body); }

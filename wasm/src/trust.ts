@@ -1,19 +1,7 @@
 // dpcache/trust: a cache whose merges can be uncertain, guarded, listed and undone. Its WebAssembly is
 // a file of its own, loaded by the first call.
 import { readDecision, readMatch, readPayload } from './answers.js';
-import {
-  emptyItem,
-  prepareAll,
-  prepareItem,
-  prepareQuery,
-  toInteger,
-  toOptions,
-  toText,
-  toUtf8Text,
-  writeItem,
-  writeKey,
-  type Prepared,
-} from './arguments.js';
+import { prepareAll, toInteger, toOptions, writeItem, writeKey } from './arguments.js';
 import { Cache as PlainCache, named } from './cache.js';
 import { DpcacheError } from './errors.js';
 import {
@@ -29,133 +17,40 @@ import {
 import { Runtime } from './runtime.js';
 import { optionalTime } from './settings.js';
 import createTrustCore, { type TrustCore } from './trust-core.js';
-import type {
-  Config as PlainConfig,
-  Decision as PlainDecision,
-  Item as PlainItem,
-  Json,
-  LoadOptions,
-  Match,
-  OpenOptions,
-  Query,
-} from './types.js';
+import {
+  emptyTrusted,
+  founds,
+  guards,
+  prepareLookup,
+  prepareTrusted,
+  reasons,
+  type Config,
+  type Decision,
+  type Guard,
+  type Item,
+  type Lookup,
+  type LookupOptions,
+  type Member,
+  type Review,
+  type Trusted,
+} from './trust-items.js';
+import type { Config as PlainConfig, LoadOptions, OpenOptions, Query } from './types.js';
 import { sharing } from './wasm-source.js';
 import type { Reply, Request } from './wire.js';
 
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
 export type { Judge, JudgeOptions, Question, Side, Verdict } from './judge.js';
+export type {
+  Config,
+  Decision,
+  Guard,
+  Item,
+  Lookup,
+  LookupOptions,
+  Member,
+  Review,
+} from './trust-items.js';
 export type { Match, OpenOptions, Query } from './types.js';
-
-/** What keeps texts apart that say different things, however alike their vectors. */
-export type Guard =
-  | 'number'
-  | 'negation'
-  | 'antonym'
-  | 'identifier'
-  | 'entity'
-  | 'replaced'
-  | 'order'
-  | 'scope';
-// In the order of the library's.
-const guards: readonly Guard[] = [
-  'number',
-  'negation',
-  'antonym',
-  'identifier',
-  'entity',
-  'replaced',
-  'order',
-  'scope',
-];
-const founds = ['miss', 'uncertain', 'hit'] as const;
-const reasons = ['empty', 'exactKey', 'near', 'between', 'far', 'guarded', 'rival'] as const;
-
-export interface Config extends PlainConfig {
-  /**
-   * At most so novel: an item merges. From here to the threshold it is uncertain: it opens a slot,
-   * and the pair is listed for review. From 0 to the threshold, which is the default.
-   */
-  tauMerge?: number;
-  /** What is kept of the items that slots absorb; `full`: all, so that merges can be undone. */
-  audit?: 'none' | 'ids' | 'full';
-  /** How many members a slot lists, [2, 2^20], default 1024; of more the first and the latest. */
-  auditMembers?: number;
-  guards?: readonly Guard[];
-  /**
-   * Each correction and each answer moves `gate.b` by at most so much, and `gate.a` in proportion.
-   * (0, 1]; 0.02 is a good one. Only with a gate. `config` tells where the gate has come to.
-   */
-  correctionRate?: number;
-}
-
-export interface Item extends PlainItem {
-  /** Names the item among its slot's members. At most 1024 bytes. */
-  id?: string;
-  /** What the guards compare, of an item with a key. (Of one with a text it is that.) */
-  guardText?: string;
-  /** Tenant, namespace, filters: with the guard `scope` other scopes never share a slot. */
-  scope?: string;
-}
-
-export interface Decision extends PlainDecision {
-  /** Above `tauMerge`, and not above the threshold. */
-  uncertain: boolean;
-  verdict: Verdict | null;
-  /** The guards that stopped merges with nearer slots. */
-  guarded: Guard[];
-}
-
-export interface LookupOptions {
-  /** Skip what has expired by then; default Date.now(), null: nothing. */
-  time?: number | null;
-  encoder?: string;
-  exactKey?: string;
-  guardText?: string;
-  scope?: string;
-}
-
-export interface Lookup {
-  found: 'hit' | 'uncertain' | 'miss';
-  /** The one that answers, or may; on a miss the nearest. */
-  slot: Match | null;
-  /** The nearest of the others. */
-  other: Match | null;
-  novelty: number;
-  tauMerge: number;
-  threshold: number;
-  guarded: Guard[];
-  /** `rival`: the nearest other slot is within the threshold too. */
-  reasons: (typeof reasons)[number][];
-}
-
-export interface Member {
-  /** The number by which split() knows it: the seq of its event. */
-  member: number;
-  id: string | null;
-  time: number;
-  /** It opened a slot, this one or a folded one. */
-  opened: boolean;
-  /** When it came: to the slot joined, or to the nearest miss. */
-  similarity: number;
-  threshold: number;
-  gate: number;
-  guarded: Guard[];
-  /** With audit `full`: what follows is its own. */
-  kept: boolean;
-  key: Float32Array | null;
-  value: Float32Array | null;
-  payload: Json | undefined;
-  exactKey: string | null;
-  text: string;
-  scope: string;
-}
-
-/** The newer slot first. */
-export interface Review {
-  slot: number;
-  other: number;
-  similarity: number;
-}
 
 const runtime = sharing<Runtime>({
   start: (module) => Runtime.start(module, createTrustCore),
@@ -164,34 +59,6 @@ const runtime = sharing<Runtime>({
     'Where a bundler has moved this module away from its file, give { wasm } the address, bytes or ' +
     'module of dpcache/trust.wasm',
 });
-
-interface Trusted {
-  item: Prepared;
-  id: string;
-  text: string;
-  scope: string;
-}
-
-const empty: Trusted = { item: emptyItem, id: '', text: '', scope: '' };
-
-const maybeText = (x: string | undefined, pointer: string): string =>
-  x === undefined ? '' : toUtf8Text(x, pointer);
-
-function prepare(item: Item): Trusted {
-  if (typeof item !== 'object' || item === null) return { ...empty, item: prepareItem(item) };
-  const { id, guardText, scope, ...plain } = item;
-  const prepared = prepareItem(plain);
-  const text = typeof prepared.key === 'string' ? prepared.key : undefined;
-  if (text !== undefined && guardText !== undefined) {
-    throw DpcacheError.at('/guardText', 'goes with a key: a text is for the guards too');
-  }
-  return {
-    item: prepared,
-    id: maybeText(id, '/id'),
-    text: text ?? maybeText(guardText, '/guardText'),
-    scope: maybeText(scope, '/scope'),
-  };
-}
 
 // --- The order in which ../trust_bindings.cc reads and writes them
 
@@ -272,7 +139,7 @@ export class Cache extends PlainCache {
   }
 
   override observe(item: Item): Decision {
-    const prepared = prepare(item);
+    const prepared = prepareTrusted(item);
     const decision = this.alter(
       this.#calls.observeTrusted,
       (request) => {
@@ -285,7 +152,7 @@ export class Cache extends PlainCache {
   }
 
   override observeBatch(items: readonly Item[]): Decision[] {
-    const { prepared, errors } = prepareAll(items, 'items', prepare, empty);
+    const { prepared, errors } = prepareAll(items, 'items', (item: Item) => prepareTrusted(item), emptyTrusted);
     const calls = this.#calls;
     const decisions = named(errors, () =>
       this.alter(
@@ -329,22 +196,16 @@ export class Cache extends PlainCache {
 
   /** Whether there is an answer for a query: a hit, a miss, or a slot of which that is uncertain. */
   lookup(query: Query, options: LookupOptions = {}): Lookup {
-    const key = prepareQuery(query);
-    const { time, encoder, exactKey, guardText, scope } = toOptions(options);
-    const at = time === undefined ? Date.now() : time === null ? null : toInteger(time, '/time');
-    const maker = encoder === undefined ? '' : toText(encoder, '/encoder');
-    const exact = exactKey === undefined ? undefined : toUtf8Text(exactKey, '/exactKey');
-    const text = typeof key === 'string' ? key : maybeText(guardText, '/guardText');
-    const where = maybeText(scope, '/scope');
+    const { key, time, encoder, exactKey, text, scope } = prepareLookup(query, options);
     return this.ask(
       this.#calls.lookup,
       (request) => {
         writeKey(request, key);
-        request.maybe(at);
-        request.text(maker);
-        request.maybeText(exact);
+        request.maybe(time);
+        request.text(encoder);
+        request.maybeText(exactKey);
         request.text(text);
-        request.text(where);
+        request.text(scope);
       },
       readLookup,
     );
@@ -370,7 +231,7 @@ export class Cache extends PlainCache {
     toInteger(member, '/member');
     const { time, item } = toOptions(options);
     const at = optionalTime(time);
-    const brought = item === undefined ? undefined : prepare(item);
+    const brought = item === undefined ? undefined : prepareTrusted(item);
     return this.alter(
       this.#calls.split,
       (request) => {
