@@ -148,7 +148,8 @@ test('on a server it is the same history, and the same answers', { skip }, async
     const before = await there.slots();
     const [old, young] = [before[0].id, before.at(-1).id];
     await there.mustMerge(young, old);
-    assert.deepEqual((await there.slots()).map(({ id }) => id), before.slice(1).map(({ id }) => id));
+    const ids = (slots) => slots.map(({ id }) => id);
+    assert.deepEqual(ids(await there.slots()), ids(before.slice(1)));
     await there.dispose();
   } finally {
     await server.close();
@@ -164,7 +165,9 @@ async function compare(there, here) {
     assert.deepEqual(told(await there.members(id)), told(here.members(id)));
   }
   for (const query of [[1, 0, 0, 0], [1, 1, 1, 1], { key: [-1, 2, 0, 1] }]) {
-    for (const options of [{}, { guardText: 'open port 22', time: 7 }, { scope: 'tenant a', time: null }]) {
+    for (const options of [
+      {}, { guardText: 'open port 22', time: 7 }, { scope: 'tenant a', time: null },
+    ]) {
       assert.deepEqual(await there.lookup(query, options), here.lookup(query, options));
     }
   }
@@ -287,7 +290,8 @@ test('a judge that answers at once is asked what it needs, and what it says hold
   });
   cache.observe({ text: 'turn on dark mode', payload: 1, time: 0 });
   const off = cache.observe({ text: 'turn off dark mode', payload: { x: 2 }, time: 1 });
-  assert.deepEqual([off.action, off.uncertain, off.verdict, off.folded], ['allocate', true, 'different', []]);
+  const { action, uncertain, verdict, folded } = off;
+  assert.deepEqual([action, uncertain, verdict, folded], ['allocate', true, 'different', []]);
   assert.deepEqual(asked, [{
     item: { slot: 2, text: 'turn off dark mode', payload: { x: 2 } },
     other: { slot: 1, text: 'turn on dark mode', payload: 1 },
