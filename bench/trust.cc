@@ -172,10 +172,38 @@ double logistic(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
+// z with P(N(0, 1) <= z) = p, by bisection.
+double normal_quantile(double p) {
+  double low = -8.0;
+  double high = 8.0;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
+  }
+  return low;
+}
+
+// Levels e from 0 to 1, and the quantiles of 1 - e.
+const std::array<std::pair<double, double>, 50>& levels() {
+  static const auto kLevels = [] {
+    std::array<std::pair<double, double>, 50> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double share = static_cast<double>(i) / static_cast<double>(all.size() - 1);
+      const double e = 1e-6 + share * (1 - 2e-6);
+      all[i] = {e, normal_quantile(1 - e)};
+    }
+    return all;
+  }();
+  return kLevels;
+}
+
 // The share of look-ups at similarity `s` that must be asked anew so that, of those that meet this
-// entry, at most delta are answered wrongly: P(right | s) is a logistic curve with slope g and
-// midpoint t, fitted to what was observed; t is raised to the end of its confidence interval at
-// level 1 - e, what falls outside counts as wrong, and e is the best of a grid.
+// entry, at most delta are answered wrongly: P(right | s) is a logistic curve with slope w and
+// midpoint t, fitted to what was observed; t is raised to the end of its one-sided confidence
+// interval at level 1 - e, by the delta method, what falls outside counts as wrong, and e is the
+// best of a grid. Then the share is 1 - delta / (1 - (1 - e) P). Where a threshold tells right from
+// wrong the likelihood has no maximum: the authors' program takes the variance of t from a table of
+// theirs there, this one fits Platt's targets, which have one.
 double exploration(const Observed& observed, double s, double delta) {
   constexpr std::size_t kLeast = 6;  // observations; the curve is not fitted to fewer
   if (observed.all.size() < kLeast) return 1.0;
@@ -213,18 +241,17 @@ double exploration(const Observed& observed, double s, double delta) {
     if (std::abs(dw) + std::abs(dc) < 1e-9) break;
   }
   if (!(w > 0)) return 1.0;
-  const double t = -c / w;
+  const double t = std::clamp(-c / w, 0.0, 1.0);
   // Of t by the delta method: its gradient is (c / w^2, -1 / w).
   const double determinant = std::max(ww * cc - wc * wc, 1e-12);
   const double a = c / (w * w);
   const double b = -1 / w;
   const double variance = (a * a * cc - 2 * a * b * wc + b * b * ww) / determinant;
   const double deviation = std::sqrt(std::max(variance, 0.0));
-  constexpr std::pair<double, double> kLevels[] = {{0.01, 2.326}, {0.02, 2.054}, {0.05, 1.645},
-                                                   {0.1, 1.282},  {0.2, 0.842},  {0.3, 0.524}};
   double best = 1.0;
-  for (const auto& [e, z] : kLevels) {
-    const double sure = (1 - e) * logistic(w * (s - (t + z * deviation)));
+  for (const auto& [e, z] : levels()) {
+    const double raised = std::clamp(t + z * deviation, 0.0, 1.0);
+    const double sure = (1 - e) * logistic(w * (s - raised));
     if (1 - sure <= delta) return 0.0;
     best = std::min(best, 1 - delta / (1 - sure));
   }

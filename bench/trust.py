@@ -360,9 +360,12 @@ are wrong.
 
 A stream in random order: a request that hits is answered by the nearest slot, any other opens one. What a
 rule must learn it learns on one half; the other is the stream. *Of hits*: the share of hits that are wrong. The vCache rule
-is re-implemented from its description (Schroeder et al. 2025): each entry has a logistic curve of "right" over similarity, fitted to what
-was seen at it, taken at the end of its confidence interval; a request is asked anew as often as keeps errors below delta, and opens
-a slot if the answer is another one. An entry needs some observations before it may hit; few of these are asked for so often.
+is re-implemented from its description (Schroeder et al., arXiv 2502.03771) and held against the authors' program: each entry has a
+logistic curve of "right" over similarity, fitted to what was seen at it, six times at least, and taken at the end of its confidence
+interval; a request is asked anew as often as keeps wrong answers below delta of all requests, and opens a slot if the answer is
+another one. Where a threshold tells right from wrong the curve has no fit: they take its uncertainty from a table of theirs, here
+Platt's targets give it one. Few entries are asked for so often that they may hit; the rule keeps its promise by hardly ever
+hitting.
 
 Guards gain nothing here: an intent is wider than an answer ("transfer $5" and "transfer $50" have one label), so that a
 hit that they stop counts as a loss, right or not.

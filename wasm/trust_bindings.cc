@@ -127,6 +127,16 @@ Address split(std::uint32_t handle) {
   return answer();
 }
 
+// The text that a slot keeps for the guards.
+Address slot_text(std::uint32_t handle) {
+  begin();
+  const auto slot = memories.at(handle).cache.slot(request.whole(kMaxInteger));
+  if (!slot) return refuse(slot.status);
+  accept();
+  reply.bytes(slot->text);
+  return answer();
+}
+
 template <class Call>
 Address change_pair(Call call) {
   begin();
@@ -181,6 +191,7 @@ EMSCRIPTEN_BINDINGS(dpcache_trust) {
   function("lookup", &lookup);
   function("members", &members);
   function("split", &split);
+  function("slotText", &slot_text);
   function("mustNotMerge", &must_not_merge);
   function("mustMerge", &must_merge);
   function("review", &review);

@@ -56,6 +56,8 @@ Status check_doubts(const CacheState& state, const Decision& decision) {
     return decision.verdict ? refuse("a verdict without a question") : Status{};
   }
   if (decision.verdict && *decision.verdict > Judgement::unknown) return refuse("no such verdict");
+  const bool is_novelty = decision.novelty >= 0.0F && decision.novelty <= 2.0F;
+  if (state.config.correction_rate && !is_novelty) return refuse("the novelty is out of its range");
   const bool merges = decision.action == Action::merge;
   if (merges != (decision.verdict == Judgement::same)) return refuse("the verdict was another");
   if (merges) return {};
@@ -154,7 +156,8 @@ Status check_observed(const CacheState& state, const Event& event) {
 
 #if DPCACHE_TRUST
 Config normal(Config config) {
-  if (config.tau_merge == threshold(config)) config.tau_merge.reset();
+  // Where the gate learns, it may have come down to tau_merge and rise again.
+  if (config.tau_merge == threshold(config) && !config.correction_rate) config.tau_merge.reset();
   return config;
 }
 
@@ -325,7 +328,7 @@ void apply_event(CacheState& state, const Event& event) {
       state.split(event.correction, event.item);
       break;
     case EventKind::must_not_merge:
-      state.ledger.keep_apart(event.correction.slot, event.correction.other);
+      state.keep_apart(event.correction.slot, event.correction.other);
       break;
     case EventKind::must_merge:
       state.join(event.correction.slot, event.correction.other);
@@ -335,7 +338,7 @@ void apply_event(CacheState& state, const Event& event) {
       state.ledger.settle(correction.slot, correction.other);
       if (correction.verdict == Judgement::same) state.join(correction.slot, correction.other);
       if (correction.verdict == Judgement::different) {
-        state.ledger.keep_apart(correction.slot, correction.other);
+        state.keep_apart(correction.slot, correction.other);
       }
       break;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "digits.h"
+#include "gate.h"
 #include "search.h"
 #include "state.h"
 
@@ -164,6 +165,7 @@ void CacheState::note(const Item& item, const Decision& decision) {
     }
     ledger.note(config, decision.slot, std::move(entry));
   }
+  if (decision.verdict) learn(decision.novelty, *decision.verdict);
   if (!decision.uncertain || decision.action == Action::merge) return;
   if (decision.verdict == Judgement::different) {
     ledger.keep_apart(decision.slot, decision.nearest->slot);
@@ -203,7 +205,29 @@ void CacheState::split(const Correction& correction, const Item& brought) {
     ledger.note_guarded(config, correction.other, opener, Action::allocate);
   }
   ledger.note(config, correction.other, std::move(entry));
-  ledger.keep_apart(correction.slot, correction.other);
+  keep_apart(correction.slot, correction.other);
+}
+
+void CacheState::keep_apart(SlotId a, SlotId b) {
+  if (ledger.apart(a, b)) return;  // who says it again teaches nothing new
+  learn(novelty_between(a, b), Judgement::different);
+  ledger.keep_apart(a, b);
+}
+
+float CacheState::novelty_between(SlotId a, SlotId b) const {
+  return 1.0F - similarity(slots, slots.key(slots.find(a)).data(), slots.find(b));
+}
+
+// The gate is a part of the config, rounded to it with every step: what a memory file and a replay
+// have is all that there is.
+void CacheState::learn(float novelty, Judgement verdict) {
+  if (!config.correction_rate || verdict == Judgement::unknown) return;
+  const double target = verdict == Judgement::different ? 1.0 : 0.0;
+  const WideGate gate =
+      step({static_cast<double>(config.gate->a), static_cast<double>(config.gate->b)},
+           static_cast<double>(novelty), target, static_cast<double>(*config.correction_rate));
+  config.gate = Gate{static_cast<float>(gate.a), static_cast<float>(gate.b)};
+  if (config.tau_merge) config.gate->b = std::max(config.gate->b, *config.tau_merge);
 }
 
 void CacheState::join(SlotId into, SlotId from) {
@@ -211,6 +235,7 @@ void CacheState::join(SlotId into, SlotId from) {
   const std::size_t gone = slots.find(from);
   const bool can_rebuild =
       ledger.is_kept(into, slots.row(r).count) && ledger.is_kept(from, slots.row(gone).count);
+  learn(novelty_between(into, from), Judgement::same);
   slots.fold(config, gone, r, Slots::FoldKey::by_policy);
   ledger.fold(from, into, can_rebuild ? Ledger::Move::joined : Ledger::Move::folded);
   if (can_rebuild) {

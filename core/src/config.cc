@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "gate.h"
+
 namespace dpcache {
 
 namespace {
@@ -74,6 +76,14 @@ Status check(const Config& config) {
 #if DPCACHE_TRUST
   check.require(!config.tau_merge || within(*config.tau_merge, 0.0F, threshold(config)),
                 "tau_merge", "tau_merge is a novelty: from 0 to the threshold (tau, or gate.b)");
+  if (config.correction_rate) {
+    check.require(*config.correction_rate > 0.0F && *config.correction_rate <= 1.0F,
+                  "correction_rate", "correction_rate must be above 0, at most 1, or left out");
+    check.require(config.gate.has_value(), "correction_rate",
+                  "correction_rate needs a gate: a tau stays as it is");
+    check.require(!config.gate || within(config.gate->a, kLeastOnlineSlope, kLargestOnlineSlope),
+                  "gate/a", "gate.a must be from 1 to 1000 to learn from corrections");
+  }
   check.require(config.audit <= Audit::full, "audit", "audit must be none, ids or full");
   check.require(config.audit_members >= 2 && config.audit_members <= (1U << 20U), "audit_members",
                 "audit_members must be an integer from 2 to 1048576");

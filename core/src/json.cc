@@ -349,6 +349,7 @@ std::string to_json(const Config& config) {
     }
     json.raw("guards", names + ']');
   }
+  if (config.correction_rate) json.number("correction_rate", *config.correction_rate);
 #endif
   return std::move(json).text();
 }
@@ -395,6 +396,7 @@ Result<Config> config_from_json(std::string_view text) {
   fields.number("tau_merge", config.tau_merge);
   fields.choice("audit", kAudits, config.audit);
   fields.integer("audit_members", config.audit_members);
+  fields.number("correction_rate", config.correction_rate);
   if (fields.find("guards") && !read_guards(fields.value(), config.guards)) {
     fields.refuse("guards", ("must be a list of names: " + GuardSet::all().names()).c_str());
   }

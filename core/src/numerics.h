@@ -54,6 +54,12 @@ inline double exp_nonpositive(double x) noexcept {
   return p * std::bit_cast<double>(exponent << 52U);
 }
 
+// 1 / (1 + e^-x).
+inline double logistic(double x) noexcept {
+  const double e = exp_nonpositive(x < 0.0 ? x : -x);
+  return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
 // A positive number mantissa x 2^exponent with a mantissa in [1, 2), or zero. Its exponent never
 // overflows, which is what lets usage inflate instead of decay: see Usage.
 struct WideNumber {

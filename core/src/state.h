@@ -77,6 +77,9 @@ struct CacheState {
 #if DPCACHE_TRUST
   void split(const Correction& correction, const Item& brought);  // brought.key: unit_key
   void join(SlotId into, SlotId from);
+  void keep_apart(SlotId a, SlotId b);
+  // What was said of two things at a novelty teaches the gate, if the config wants that.
+  void learn(float novelty, Judgement verdict);
 #endif
   // Counts the event, chains it into the state hash and tells the listener. Sets event.seq.
   void publish(Event& event);
@@ -84,6 +87,7 @@ struct CacheState {
 #if DPCACHE_TRUST
  private:
   void note(const Item& item, const Decision& decision);
+  float novelty_between(SlotId a, SlotId b) const;  // of their keys
 #endif
 };
 

@@ -111,6 +111,9 @@ void write(JsonWriter& json, const Decision& decision) {
   write_maybe(json, decision.budget);
   // What only caches that use them have to say.
   if (decision.uncertain) json.name("uncertain").boolean(true);
+  const bool waits = decision.uncertain && decision.action == Action::allocate &&
+                     decision.verdict != Judgement::different;
+  if (waits) json.name("review").text(review_id(decision.slot, decision.nearest->slot));
   if (decision.verdict) json.name("verdict").text(to_string(*decision.verdict));
   if (!decision.guarded.empty()) {
     json.name("guarded");
@@ -173,6 +176,10 @@ void write(JsonWriter& json, const Member& member) {
     if (!member.scope.empty()) json.name("scope").text(member.scope);
   }
   json.end_object();
+}
+
+std::string review_id(SlotId slot, SlotId other) {
+  return std::to_string(slot) + "-" + std::to_string(other);
 }
 
 void write_payload(JsonWriter& json, std::string_view payload) {

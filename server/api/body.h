@@ -69,6 +69,15 @@ Sent<SentItem> read_items_lines(std::string& body);
 Sent<SentQuery> read_queries_json(std::string& body);
 // {"queries": [lookup, …]}
 Sent<SentLookup> read_lookups_json(std::string& body);
+// {"slot": 3, "member": 17}, or {"slot": 3, "id": "a"}; and "item", as one of a batch, where the
+// cache does not have it. What is wrong with the item is among its errors.
+struct SentSplit {
+  SlotId slot = 0;
+  std::optional<std::uint64_t> member;  // its number
+  std::string id;                       // or its id
+  Sent<SentItem> item;                  // a list of one, or none
+};
+Result<SentSplit> read_split(std::string& body);
 // n rows of `dimension` floats, little-endian; of items each with a value behind its key.
 Sent<SentItem> read_items_floats(std::string_view body, std::size_t dimension,
                                  std::size_t value_dimension);

@@ -243,6 +243,41 @@ Sent<SentItem> read_items_json(std::string& body) {
   return read_batch<SentItem>(body, "items", false);
 }
 
+Result<SentSplit> read_split(std::string& body) {
+  std::string malformed;
+  const auto fields = parse(body, malformed);
+  if (!fields) return bad("", std::move(malformed));
+  SentSplit split;
+  for (const auto field : *fields) {
+    const auto number = [&](std::uint64_t& to) {
+      const bool fits = !field.value.get(to) && to >= 1 && to <= std::uint64_t{kMaxInteger};
+      return fits ? Status{}
+                  : bad("/" + std::string(field.key), "must be an integer from 1 to 2^53 - 1");
+    };
+    Status status;
+    if (field.key == "slot") {
+      status = number(split.slot);
+    } else if (field.key == "member") {
+      status = number(split.member.emplace());
+    } else if (field.key == "id") {
+      status = read_text(field.value, split.id, "/id");
+      if (status && split.id.empty()) status = bad("/id", "must be a string, and not empty");
+    } else if (field.key == "item") {
+      split.item.list.assign(1, {});
+      status = read_one(field.value, split.item.list.back(), split.item.floats);
+      if (!status) status.pointer.insert(0, "/item");
+    } else {
+      status = bad("/" + std::string(field.key), "there is no such field");
+    }
+    if (!status) return status;
+  }
+  if (split.slot == 0) return bad("/slot", "is needed");
+  if (split.member.has_value() != split.id.empty()) {
+    return bad("/member", "a member or its id is needed, not both");
+  }
+  return split;
+}
+
 Sent<SentLookup> read_lookups_json(std::string& body) {
   return read_batch<SentLookup>(body, "queries", false);
 }

@@ -28,21 +28,16 @@ Result<std::optional<float>> read_similarity(std::string_view body);
 inline constexpr std::size_t kMostAdvised = 20000;
 Result<AdvisorOptions> read_advisor_options(std::string_view body);
 
-struct SentSplit {
-  SlotId slot = 0;
-  std::optional<std::uint64_t> member;  // its number
-  std::string id;                       // or its id
-};
-// {"slot": 3, "member": 17}, or {"slot": 3, "id": "a"}. bad_request.
-Result<SentSplit> read_split(std::string_view body);
-
 struct SentVerdict {
   SlotId slot = 0;
   SlotId other = 0;
   Judgement verdict = Judgement::unknown;
+  SlotId into = 0;  // the one that is to stay; 0: not said
 };
-// {"slot": 3, "other": 1, "verdict": "different"}. bad_request.
+// {"slot": 3, "other": 1, "verdict": "different"}; "into" goes with "same". bad_request.
 Result<SentVerdict> read_verdict(std::string_view body);
+// {"verdict": "different"}. bad_request.
+Result<Judgement> read_judgement(std::string_view body);
 
 }  // namespace dpcache::server
 

@@ -108,33 +108,27 @@ Status read_number(const json& value, const std::string& pointer, std::uint64_t&
   return {};
 }
 
+Status read_judgement(const json& value, Judgement& verdict) {
+  for (const Judgement one : {Judgement::same, Judgement::different, Judgement::unknown}) {
+    if (value != to_string(one)) continue;
+    verdict = one;
+    return {};
+  }
+  return bad("/verdict", "must be same, different or unknown", Error::bad_request);
+}
+
 }  // namespace
 
-Result<SentSplit> read_split(std::string_view body) {
+Result<Judgement> read_judgement(std::string_view body) {
   const json fields = json::parse(body, nullptr, false);
   if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
-  SentSplit split;
   for (const auto& [name, value] : fields.items()) {
-    if (name == "slot") {
-      if (Status status = read_number(value, "/slot", split.slot); !status) return status;
-    } else if (name == "member") {
-      if (Status status = read_number(value, "/member", split.member.emplace()); !status) {
-        return status;
-      }
-    } else if (name == "id") {
-      if (!value.is_string() || value.get<std::string>().empty()) {
-        return bad("/id", "must be a string, and not empty", Error::bad_request);
-      }
-      split.id = value.get<std::string>();
-    } else {
-      return bad("/" + name, "there is no such field", Error::bad_request);
-    }
+    if (name != "verdict") return bad("/" + name, "there is no such field", Error::bad_request);
   }
-  if (split.slot == 0) return bad("/slot", "is needed", Error::bad_request);
-  if (split.member.has_value() != split.id.empty()) {
-    return bad("/member", "a member or its id is needed, not both", Error::bad_request);
-  }
-  return split;
+  if (!fields.contains("verdict")) return bad("/verdict", "is needed", Error::bad_request);
+  Judgement verdict{};
+  if (Status status = read_judgement(fields["verdict"], verdict); !status) return status;
+  return verdict;
 }
 
 Result<SentVerdict> read_verdict(std::string_view body) {
@@ -142,17 +136,11 @@ Result<SentVerdict> read_verdict(std::string_view body) {
   if (!fields.is_object()) return bad("", "the body must be a JSON object", Error::bad_request);
   SentVerdict sent;
   for (const auto& [name, value] : fields.items()) {
-    if (name == "slot" || name == "other") {
-      SlotId& id = name == "slot" ? sent.slot : sent.other;
+    if (name == "slot" || name == "other" || name == "into") {
+      SlotId& id = name == "slot" ? sent.slot : name == "other" ? sent.other : sent.into;
       if (Status status = read_number(value, "/" + name, id); !status) return status;
     } else if (name == "verdict") {
-      if (value == "same") {
-        sent.verdict = Judgement::same;
-      } else if (value == "different") {
-        sent.verdict = Judgement::different;
-      } else if (value != "unknown") {
-        return bad("/verdict", "must be same, different or unknown", Error::bad_request);
-      }
+      if (Status status = read_judgement(value, sent.verdict); !status) return status;
     } else {
       return bad("/" + name, "there is no such field", Error::bad_request);
     }
@@ -161,6 +149,10 @@ Result<SentVerdict> read_verdict(std::string_view body) {
     if (!fields.contains(name)) {
       return bad(std::string("/") + name, "is needed", Error::bad_request);
     }
+  }
+  const bool is_one = sent.into == sent.slot || sent.into == sent.other;
+  if (sent.into != 0 && (!is_one || sent.verdict != Judgement::same)) {
+    return bad("/into", "must be slot or other, and the verdict same", Error::bad_request);
   }
   return sent;
 }

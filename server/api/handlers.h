@@ -26,6 +26,10 @@ void list_members(App& app, Call&& call);
 void split(App& app, Call&& call);
 void list_pairs(App& app, Call&& call);
 void judge_pair(App& app, Call&& call);
+// handlers_reviews.cc
+void list_reviews(App& app, Call&& call);
+void get_review(App& app, Call&& call);
+void answer_review(App& app, Call&& call);
 // handlers_events.cc
 void list_events(App& app, Call&& call);
 // handlers_advice.cc

@@ -1,10 +1,12 @@
 // Members of slots, pairs that may or must not be one, and the undoing of merges.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "api/answer_json.h"
 #include "api/config_body.h"
 #include "api/handlers.h"
+#include "api/sent_items.h"
 
 namespace dpcache::server {
 
@@ -40,6 +42,10 @@ Result<std::uint64_t> member_of(const Cache& cache, const SentSplit& sent) {
 
 // As what is answered for a pair: the older stays.
 Status judge(Cache& cache, const SentVerdict& sent, std::int64_t time) {
+  if (sent.into != 0) {
+    const SlotId from = sent.into == sent.slot ? sent.other : sent.slot;
+    return cache.must_merge(sent.into, from, time);
+  }
   const SlotId older = std::min(sent.slot, sent.other);
   const SlotId newer = std::max(sent.slot, sent.other);
   if (sent.verdict == Judgement::different) return cache.must_not_merge(older, newer, time);
@@ -76,26 +82,35 @@ void split(App& app, Call&& call) {
   static_cast<void>(app);
   const auto time = time_of(call);
   if (!time) return;
-  auto sent = read_split(call.request.body);
-  if (!sent) return call.respond(problem(sent.status));
+  auto read = read_split(call.request.body);
+  if (!read) return call.respond(problem(read.status));
   const auto hosted = call.hosted;
-  hosted->turns.write(
-      true, [hosted, respond = call.respond, sent = std::move(*sent), time = *time] {
-        if (auto response = closed_response(*hosted)) return respond(std::move(*response));
-        const auto member = member_of(hosted->cache(), sent);
-        if (!member) return respond(problem(member.status));
-        SplitOptions options;
-        options.time = time;
-        const auto opened = hosted->change().split(sent.slot, *member, options);
-        if (!opened) return respond(problem(opened.status));
-        std::string body;
-        JsonWriter json(body);
-        json.begin_object();
-        json.name("slot").number(sent.slot);
-        json.name("opened").number(*opened);
-        json.end_object();
-        hosted->commit(App::now(), {}, when_stored(respond, json_response(std::move(body))));
-      });
+  const auto sent = std::make_shared<SentSplit>(std::move(*read));
+  hosted->turns.write(true, [hosted, respond = call.respond, sent, time = *time] {
+    if (auto response = closed_response(*hosted)) return respond(std::move(*response));
+    const auto member = member_of(hosted->cache(), *sent);
+    if (!member) return respond(problem(member.status));
+    encode_texts(*hosted, sent->item);
+    if (!sent->item.errors.empty()) {
+      Status status = sent->item.errors.front();
+      status.index = 0;
+      status.pointer.insert(0, "/item");
+      return respond(problem(status));
+    }
+    const std::vector<Item> items = items_of(sent->item, time);
+    SplitOptions options;
+    options.time = time;
+    if (!items.empty()) options.item = &items.front();
+    const auto opened = hosted->change().split(sent->slot, *member, options);
+    if (!opened) return respond(problem(opened.status));
+    std::string body;
+    JsonWriter json(body);
+    json.begin_object();
+    json.name("slot").number(sent->slot);
+    json.name("opened").number(*opened);
+    json.end_object();
+    hosted->commit(App::now(), {}, when_stored(respond, json_response(std::move(body))));
+  });
 }
 
 void list_pairs(App& app, Call&& call) {

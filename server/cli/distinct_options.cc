@@ -75,6 +75,9 @@ void add_sameness_options(OptionAdder& add, DistinctOptions& to) {
              {{"none", Audit::none}, {"ids", Audit::ids}, {"full", Audit::full}},
              "keep what each slot has absorbed, for dpcache\nexplain: nothing (default), where it "
              "stood, or\nall of it, so that undo can undo it");
+  add.number("--correction-rate", "R", to.cache.correction_rate,
+             "with --gate: each undo and each review moves B\nby at most R, above 0 to 1; .02 is a "
+             "good one");
   add.text("--mask", "NAMES", to.encoder.masks,
            "what may vary: number,hex,ip,uuid,time,path;\nall (default) or none");
   add.repeated("--pattern", "NAME=REGEX", "an own mask (RE2 syntax); may be repeated",
@@ -181,6 +184,7 @@ void check_template_options(const DistinctOptions& options) {
   if (cache.tau_merge) refuse("--tau-merge");
   if (cache.guards) refuse("--guard");
   if (cache.audit) refuse("--audit");
+  if (cache.correction_rate) refuse("--correction-rate");
   if (cache.key_update) refuse("--key-update");
   if (options.encoder.dimension) refuse("--dimension");
   if (options.encoder.seed) refuse("--seed");

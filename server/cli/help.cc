@@ -146,6 +146,7 @@ not be merged with ('apart') and may be one with ('review').)";
 const char* const kUndoExamples = R"(Examples:
   dpcache undo m.dpc 3 17
   dpcache undo m.dpc 3 app.log:1204
+  dpcache undo --line 'disk sda1 has failed' m.dpc 3 app.log:1204
 
 MEMBER is an id or a number, as explain prints them. The member opens a slot of
 its own, and the two are never merged again.)";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/encoding.h"
 #include "cli/example_json.h"
 #include "cli/memory_file.h"
 #include "cli/session.h"
@@ -50,6 +51,38 @@ ListedReview listed(const Cache& cache, const Review& review) {
   throw Failure(Exit::memory, path + ": " + status.detail +
                                   (unkept ? " (distinct --audit full keeps all of it)" : ""));
 }
+
+// A member's line once more, as distinct took it. It owns what its item views.
+class Line {
+ public:
+  // `id`: FILE:LINE, where it stood, or what the caller has named it.
+  Line(const Cache& cache, const std::string& text, const std::string& id, const std::string& path)
+      : text_(text), key_(cache.config().dimension) {
+    const auto encoder = encoder_of(cache, EncoderOptions{}, path);
+    if (const auto status = encoder.encode(text_, key_); !status) {
+      throw Failure(Exit::input, "--line: " + status.detail);
+    }
+    const auto colon = id.rfind(':');
+    std::uint64_t number = 0;
+    if (colon != std::string::npos) {
+      std::from_chars(id.data() + colon + 1, id.data() + id.size(), number);
+    }
+    examples_.set_file(id.substr(0, colon));
+    item_.key = key_;
+    item_.text = text_;
+    item_.payload = examples_.write(text_, number);
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  const Item& item() const { return item_; }
+
+ private:
+  std::string text_;
+  std::vector<float> key_;
+  ExampleWriter examples_;
+  Item item_;
+};
 
 // MEMBER is the id of one member, or the number that explain prints.
 std::uint64_t find_member(const std::vector<Member>& members, const std::string& name,
@@ -157,9 +190,21 @@ Ending run_undo(const UndoOptions& options) {
   if (!members) refuse(options.memory, members.status);
   SplitOptions split;
   split.time = options.time.value_or(Session::clock());
-  const auto opened =
-      cache.split(options.slot, find_member(*members, options.member, options.memory), split);
-  if (!opened) refuse(options.memory, opened.status);
+  const auto member = find_member(*members, options.member, options.memory);
+  std::optional<Line> line;
+  if (options.line) {
+    const auto at = std::find_if(members->begin(), members->end(),
+                                 [&](const Member& one) { return one.seq == member; });
+    line.emplace(cache, *options.line, std::string(at->id), options.memory);
+    split.item = &line->item();
+  }
+  const auto opened = cache.split(options.slot, member, split);
+  if (!opened) {
+    const bool lacks_item = cache.config().audit == Audit::ids && !options.line;
+    if (!lacks_item) refuse(options.memory, opened.status);
+    throw Failure(Exit::memory, options.memory + ": " + opened.status.detail +
+                                    " (undo --line TEXT, or keep it with distinct --audit full)");
+  }
   const Undone undone{named(cache, options.slot), named(cache, *opened)};
   Output output;
   if (options.format == Format::json) {

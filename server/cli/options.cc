@@ -228,6 +228,8 @@ class Parser {
     explain.flag("--json", explain_.format, Format::json, "one JSON object");
     OptionAdder undo(*undo_app_);
     undo.flag("--json", undo_.format, Format::json, "one JSON object");
+    undo.text("--line", "TEXT", undo_.line,
+              "the member's line once more, which --audit ids\nhas not kept");
     undo.time("--time", undo_.time, "the time of the change, instead of the clock");
     OptionAdder reviews(*reviews_app_);
     const auto answer = [this](Judgement verdict, const char* option) {

@@ -61,6 +61,7 @@ struct CacheOptions {
   std::optional<float> tau_merge;
   std::optional<GuardSet> guards;
   std::optional<Audit> audit;
+  std::optional<float> correction_rate;
 };
 
 struct DistinctOptions {
@@ -176,7 +177,8 @@ struct ExplainOptions {
 struct UndoOptions {
   std::string memory;
   SlotId slot = 0;
-  std::string member;  // its id, or its number
+  std::string member;               // its id, or its number
+  std::optional<std::string> line;  // the member once more, where the memory keeps ids alone
   Format format = Format::text;
   std::optional<std::int64_t> time;
 };

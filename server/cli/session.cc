@@ -21,7 +21,9 @@ Config with_options(Config config, const CacheOptions& options) {
     config.tau = options.tau;
     config.gate.reset();
   }
-  if (options.gate) {
+  // A gate that learns goes on from where it has come to.
+  const bool learned = config.correction_rate && options.correction_rate;
+  if (options.gate && !learned) {
     config.gate = options.gate;
     config.tau.reset();
   }
@@ -37,6 +39,7 @@ Config with_options(Config config, const CacheOptions& options) {
   set(config.tau_merge, options.tau_merge);
   set(config.guards, options.guards);
   set(config.audit, options.audit);
+  set(config.correction_rate, options.correction_rate);
   return config;
 }
 

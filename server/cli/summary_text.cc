@@ -40,6 +40,7 @@ std::string settings(const Config& config) {
   if (!config.guards.empty()) add("guards " + config.guards.names());
   if (config.audit == Audit::ids) add("audit of ids");
   if (config.audit == Audit::full) add("full audit");
+  if (config.correction_rate) add("learning by " + shortest(*config.correction_rate));
   if (config.key_update == KeyUpdate::centroid) add("centroid keys");
   if (config.usage_decay != usual.usage_decay) add("usage decay " + shortest(config.usage_decay));
   if (config.budget == BudgetKind::fixed) add("budget " + shortest(config.m0));

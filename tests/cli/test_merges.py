@@ -69,6 +69,21 @@ class Merges(CommandLineTest):
         self.assertEqual(self.read("m"), before)
         self.assertEqual(self.names(), ["in", "m"])
 
+    def test_an_undo_moves_a_gate_that_learns(self):
+        self.write("in", LINES)
+        self.ok("distinct", "--memory", "m", "--mask", "none", "--audit", "full", "--gate", "10,0.5",
+                "--correction-rate", "0.1", "in")
+        self.assertEqual(self.explain(1)["threshold"], 0.5)
+        self.ok("undo", "m", "1", "in:2")
+        learned = self.explain(1)["threshold"]
+        self.assertLess(learned, 0.5)
+        self.assertGreater(learned, 0.4)
+        # The same command once more goes on from there; to set the gate, leave the rate out.
+        self.ok("distinct", "--memory", "m", "--gate", "10,0.5", "--correction-rate", "0.1", "in")
+        self.assertEqual(self.explain(1)["threshold"], learned)
+        self.ok("distinct", "--memory", "m", "--gate", "10,0.5", "in")
+        self.assertEqual(self.explain(1)["threshold"], 0.5)
+
     def test_members_go_by_number_or_id(self):
         self.make("--audit", "full")
         before = self.read("m")
@@ -80,7 +95,24 @@ class Merges(CommandLineTest):
     def test_ids_alone_explain_and_do_not_undo(self):
         self.make("--audit", "ids")
         self.assertEqual([one["id"] for one in self.explain(1)["members"]], ["in:1", "in:2", "in:3"])
-        self.fails(4, "undo", "m", "1", "in:2", says=b"--audit full")
+        self.fails(4, "undo", "m", "1", "in:2", says=b"--line TEXT")
+        before = self.read("m")
+        self.fails(4, "undo", "--line", "turn on dark mode", "m", "1", "in:2", says=b"another")
+        self.fails(4, "undo", "--line", "turn on dark mode", "m", "1", "in:1", says=b"first member")
+        self.assertEqual(self.read("m"), before)
+
+    def test_ids_and_the_line_once_more_undo(self):
+        self.make("--audit", "ids")
+        self.assertEqual(self.ok("undo", "--line", "turn off dark mode", "m", "1", "in:2").out,
+                         b"slot\t1\t2\tturn on dark mode\nopened\t2\t1\tturn off dark mode\n")
+        self.assertEqual(json.loads(self.ok("query", "--json", "--memory", "m", "turn off dark mode").out)
+                         ["top"][0]["line"], 2)
+        self.make()
+        self.assertEqual([self.explain(slot)["count"] for slot in (1, 2)], [4, 2])
+
+    def test_a_line_that_the_memory_has_is_not_taken_once_more(self):
+        self.make("--audit", "full")
+        self.fails(4, "undo", "--line", "turn off dark mode", "m", "1", "in:2", says=b"has the item")
 
 
 if __name__ == "__main__":

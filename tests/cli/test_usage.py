@@ -108,6 +108,8 @@ class Usage(CommandLineTest):
                 (b"reviews needs one memory FILE", "reviews"),
                 (b"--same: '' is not a whole number", "reviews", "--same", "1", "m"),
                 (b"--tau-merge: ", "distinct", "--tau", "0.1", "--tau-merge", "0.2"),
+                (b"--correction-rate: ", "distinct", "--gate", "10,0.4", "--correction-rate", "2"),
+                (b"--correction-rate: correction_rate needs a gate", "distinct", "--correction-rate", "0.1"),
                 (b"--guard: ", "distinct", "--guard", "numbers"),
                 (b"--audit: 'some' is none of none|ids|full", "distinct", "--audit", "some"),
                 (b"--audit does not go with --templates", "distinct", "--templates", "--audit", "ids"),

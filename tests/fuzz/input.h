@@ -2,6 +2,7 @@
 #ifndef DPCACHE_TESTS_FUZZ_INPUT_H_
 #define DPCACHE_TESTS_FUZZ_INPUT_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -117,6 +118,10 @@ inline void trust(Config& config, std::uint8_t kind) {
   config.audit = static_cast<Audit>(kind % 3);
   config.audit_members = kind % 4 == 0 ? 2 : 1024;
   if (kind % 2 == 0) config.tau_merge = threshold(config) / 4.0F;
+  if (kind % 5 == 0 && config.gate) {
+    config.gate->a = std::min(config.gate->a, 1000.0F);
+    if (config.gate->a >= 1.0F) config.correction_rate = .5F;
+  }
 }
 
 // The cache saved must load, and be the same when saved again.

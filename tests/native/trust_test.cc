@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "dpcache/train.h"
 #include "hash.h"
 #include "native/memory_file.h"
 #include "native/support.h"
@@ -43,6 +45,10 @@ Config trusting(Random& random) {
   if (random.one_in(4)) config.audit_members = 2 + static_cast<std::uint32_t>(random.below(6));
   if (random.one_in(3)) config.ttl_ms = 400;
   if (random.one_in(3)) config.guards = GuardSet::all();
+  if (random.one_in(3)) {
+    config.gate = Gate{random.one_of({2.0F, 10.0F, 200.0F}), *std::exchange(config.tau, {})};
+    config.correction_rate = random.one_of({.02F, .3F, 1.0F});
+  }
   return config;
 }
 
@@ -196,6 +202,8 @@ class Calls {
     const Config other = trusting(random_);
     config_.tau_merge = other.tau_merge;
     config_.tau = other.tau;
+    config_.gate = other.gate;
+    config_.correction_rate = other.correction_rate;
     config_.audit = other.audit;
     config_.audit_members = other.audit_members;
     config_.guards = other.guards;
@@ -1040,6 +1048,154 @@ TEST(Settings, OfTrustHaveRanges) {
 }
 
 // What no cache would have said of itself is refused, and changes nothing.
+// A gate at .5 that learns, a slot at novelty 0, and one at each of the novelties given.
+Cache learning(std::initializer_list<float> novelties, std::optional<float> rate = .1F) {
+  Config config = banded(0.0F, .5F);
+  config.gate = Gate{10.0F, *std::exchange(config.tau, {})};
+  config.correction_rate = rate;
+  config.audit = Audit::full;
+  Cache cache = testing::make_cache(config);
+  cache.observe(testing::item_of(at(0.0F)));
+  for (const float novelty : novelties) cache.observe(testing::item_of(at(novelty)));
+  return cache;
+}
+
+Gate gate_of(const Cache& cache) {
+  return *cache.config().gate;
+}
+
+// One step of OnlineGate from the gate at .5; a cache has float32.
+Gate taught(float novelty, Verdict verdict) {
+  OnlineGate gate = *OnlineGate::create({10.0F, .5F}, {static_cast<double>(.1F)});
+  EXPECT_TRUE(gate.correct({novelty, verdict}));
+  return gate.gate();
+}
+
+TEST(ALearningGate, TakesOneOnlineStepWithEachCorrection) {
+  const float novelty = 1.0F - learning({.3F}).reviews()[0].similarity;
+  {
+    Cache cache = learning({.3F});
+    ASSERT_TRUE(cache.must_not_merge(1, 2));
+    EXPECT_EQ(gate_of(cache), taught(novelty, Verdict::different));
+    EXPECT_LT(gate_of(cache).b, .5F);  // so near, and not the same: the gate is stricter now
+    const Gate once = gate_of(cache);
+    ASSERT_TRUE(cache.must_not_merge(2, 1));  // is known
+    EXPECT_EQ(gate_of(cache), once);
+  }
+  {
+    Cache cache = learning({.9F});
+    ASSERT_TRUE(cache.must_merge(1, 2));
+    EXPECT_EQ(gate_of(cache), taught(*novelty_between(at(0.0F), at(.9F)), Verdict::same));
+    EXPECT_GT(gate_of(cache).b, .5F);
+  }
+  for (const Judgement verdict : {Judgement::same, Judgement::different, Judgement::unknown}) {
+    Cache cache = learning({.3F});
+    ASSERT_TRUE(cache.review(1, 2, verdict));
+    const bool same = verdict == Judgement::same;
+    EXPECT_EQ(gate_of(cache), verdict == Judgement::unknown
+                                  ? (Gate{10.0F, .5F})
+                                  : taught(novelty, same ? Verdict::same : Verdict::different));
+  }
+  for (const Judgement verdict : {Judgement::same, Judgement::different, Judgement::unknown}) {
+    Cache cache = learning({});
+    cache.on_uncertain([&](const Question&) { return verdict; });
+    const Decision decision = *cache.observe(testing::item_of(at(.3F)));
+    EXPECT_EQ(decision.threshold, .5F);  // as it was when it decided
+    const bool same = verdict == Judgement::same;
+    EXPECT_EQ(gate_of(cache), verdict == Judgement::unknown
+                                  ? (Gate{10.0F, .5F})
+                                  : taught(novelty, same ? Verdict::same : Verdict::different));
+  }
+}
+
+TEST(ALearningGate, LearnsFromASplitAtTheNoveltyOfTheTwoSlots) {
+  Cache cache = learning({});
+  cache.on_uncertain([](const Question&) { return Judgement::same; });
+  ASSERT_TRUE(cache.configure(learning({}).config()));
+  const Decision merged = *cache.observe(testing::item_of(at(.3F)));
+  ASSERT_EQ(merged.action, Action::merge);
+  ASSERT_TRUE(cache.configure(learning({}).config()));
+  // The first member leaves: what is left has the other's key, and is as far from it.
+  ASSERT_TRUE(cache.split(1, 1));
+  EXPECT_EQ(gate_of(cache), taught(merged.novelty, Verdict::different));
+}
+
+// The wrong merge, corrected often enough, is one no more; and what is nearer still merges.
+TEST(ALearningGate, ComesToWhereItsCorrectionsPutIt) {
+  Cache cache = learning({}, .02F);
+  Config config = cache.config();
+  config.tau_merge.reset();
+  ASSERT_TRUE(cache.configure(config));
+  int wrong = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Decision decision = *cache.observe(testing::item_of(at(.35F)));
+    if (decision.action == Action::allocate) break;
+    ++wrong;
+    const SlotId opened = *cache.split(1, cache.members(1)->back().seq);
+    ASSERT_TRUE(cache.erase(opened));
+  }
+  EXPECT_GT(wrong, 2);
+  EXPECT_LT(wrong, 30);
+  EXPECT_LT(threshold(cache.config()), .35F);
+  EXPECT_EQ(cache.observe(testing::item_of(at(.2F)))->action, Action::merge);
+}
+
+TEST(ALearningGate, StaysAboveTheBandAndComesBack) {
+  Cache cache = learning({.3F, .45F}, 1.0F);
+  Config config = cache.config();
+  config.tau_merge = .4F;
+  ASSERT_TRUE(cache.configure(config));
+  ASSERT_TRUE(cache.must_not_merge(1, 2));
+  EXPECT_EQ(gate_of(cache).b, .4F);
+  EXPECT_EQ(cache.config().tau_merge, .4F);
+  Cache loaded = testing::copy_of(cache);
+  for (Cache* one : {&cache, &loaded}) {
+    ASSERT_TRUE(one->must_merge(1, 3));
+    EXPECT_GT(gate_of(*one).b, .4F);
+    EXPECT_EQ(one->config().tau_merge, .4F);
+  }
+  EXPECT_EQ(loaded.save(), cache.save());
+}
+
+TEST(ALearningGate, IsWhatItsSettingSays) {
+  const auto refused = [](auto change) {
+    Config config = learning({}).config();
+    change(config);
+    return check(config).pointer;
+  };
+  for (const float rate : {0.0F, -1.0F, 1.5F, std::nanf("")}) {
+    EXPECT_EQ(refused([&](Config& config) { config.correction_rate = rate; }), "/correction_rate");
+  }
+  EXPECT_EQ(refused([](Config& config) { config.gate.reset(); }), "/correction_rate");
+  EXPECT_EQ(refused([](Config& config) { config.gate->a = .5F; }), "/gate/a");
+  EXPECT_EQ(refused([](Config& config) { config.gate->a = 2000.0F; }), "/gate/a");
+  EXPECT_EQ(config_from_json(to_json(learning({}).config()))->correction_rate, .1F);
+  EXPECT_EQ(config_from_json(R"({"dimension":2,"correction_rate":0.1})").status.pointer,
+            "/correction_rate");
+  // Without it nothing is learned, and nothing said of it.
+  Cache fixed = learning({.3F, .4F}, {});
+  ASSERT_TRUE(fixed.must_not_merge(1, 2));
+  ASSERT_TRUE(fixed.must_merge(1, 3));
+  EXPECT_EQ(gate_of(fixed), (Gate{10.0F, .5F}));
+  EXPECT_EQ(to_json(fixed.config()).find("correction"), std::string::npos);
+}
+
+TEST(ALearningGate, RefusesAnEventWithoutANovelty) {
+  Cache cache = learning({});
+  const testing::EventLog log(cache);
+  cache.on_uncertain([](const Question&) { return Judgement::same; });
+  ASSERT_TRUE(cache.observe(testing::item_of(at(.3F))));
+  const Result<DecodedEvent> decoded = decode_event(log.events().back());
+  for (const float novelty : {-.5F, 2.5F, std::nanf("")}) {
+    Cache other = learning({});
+    Event event = decoded->event();
+    event.decision.novelty = novelty;
+    const Bytes before = other.save();
+    EXPECT_EQ(other.apply(event).pointer, "/decision");
+    EXPECT_EQ(other.save(), before);
+  }
+}
+
 TEST(Events, OfAnotherHistoryAreRefused) {
   Config config = banded(.1F, .4F);
   config.audit = Audit::full;
@@ -1163,7 +1319,7 @@ TEST(AFileOfALedger, IsRefusedWhateverInItIsWrong) {
 }
 
 // One history with all of it. tests/wasm/trust.test.mjs makes the same calls and has the same hash.
-TEST(OneHistory, HasTheSameBitsEverywhere) {
+Config config_of_one_history() {
   Config config = testing::plain_config(4, .5F);
   config.tau_merge = .125F;
   config.audit = Audit::full;
@@ -1171,6 +1327,10 @@ TEST(OneHistory, HasTheSameBitsEverywhere) {
   config.key_update = KeyUpdate::centroid;
   config.value_dimension = 1;
   config.value_update = ValueUpdate::mean;
+  return config;
+}
+
+Cache one_history(const Config& config) {
   Cache cache = testing::make_cache(config);
   std::uint32_t state = 1;
   const auto next = [&](std::uint32_t n) {
@@ -1185,12 +1345,12 @@ TEST(OneHistory, HasTheSameBitsEverywhere) {
     const std::string its_id = "id " + std::to_string(i);
     Item view = named(item, its_id, kTexts[next(6)]);
     view.scope = kScopes[next(3)];
-    ASSERT_TRUE(cache.observe(view));
+    EXPECT_TRUE(cache.observe(view));
     if (i % 9 != 8) continue;
     const std::vector<Review> reviews = cache.reviews();
     if (!reviews.empty()) {
       const auto verdict = static_cast<Judgement>(next(3));
-      ASSERT_TRUE(cache.review(reviews[0].slot, reviews[0].other, verdict, i));
+      EXPECT_TRUE(cache.review(reviews[0].slot, reviews[0].other, verdict, i));
     }
     for (const SlotId id : testing::ids_of(cache)) {
       const std::vector<Member> members = *cache.members(id);
@@ -1199,18 +1359,36 @@ TEST(OneHistory, HasTheSameBitsEverywhere) {
       options.time = i;
       const SlotId opened = *cache.split(id, members[1].seq, options);
       if (next(2) == 0) {
-        ASSERT_TRUE(cache.must_merge(id, opened, i));
+        EXPECT_TRUE(cache.must_merge(id, opened, i));
       }
       break;
     }
   }
-  ASSERT_TRUE(cache.must_not_merge(1, cache.slots().back().id, 60));
+  EXPECT_TRUE(cache.must_not_merge(1, cache.slots().back().id, 60));
+  return cache;
+}
+
+// As tests/wasm/trust.test.mjs.
+TEST(OneHistory, HasTheSameBitsEverywhere) {
+  const Cache cache = one_history(config_of_one_history());
   const Stats stats = cache.stats();
   EXPECT_GT(stats.merges, 5U);
   EXPECT_GT(stats.splits, 1U);
   EXPECT_GT(stats.reviews, 0U);
   EXPECT_EQ(stats.state_hash, 0xEBEF76D2CD68B823U);
   EXPECT_EQ(hash64(cache.save(), 0), 0x8E66584EBC9E4EA3U);
+}
+
+TEST(OneHistory, OfAGateThatLearnsHasTheSameBitsEverywhere) {
+  Config config = config_of_one_history();
+  config.gate = Gate{7.0F, *std::exchange(config.tau, {})};
+  config.correction_rate = .1F;
+  const Cache cache = one_history(config);
+  EXPECT_NE(gate_of(cache), *config.gate);
+  EXPECT_EQ(gate_of(cache).a, std::bit_cast<float>(0x40C6C17EU));
+  EXPECT_EQ(gate_of(cache).b, std::bit_cast<float>(0x3E5C5E74U));
+  EXPECT_EQ(cache.stats().state_hash, 0xB3502FFE3F37AB59U);
+  EXPECT_EQ(hash64(cache.save(), 0), 0x24093F31237D8F2DU);
 }
 
 }  // namespace

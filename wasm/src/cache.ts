@@ -69,7 +69,7 @@ const release = ({ runtime, handle, patterns }: Held): void => {
 const forgotten = new FinalizationRegistry(release);
 
 const slotsAtOnce = 1024;
-const trusted = ['tauMerge', 'audit', 'auditMembers', 'guards'];
+const trusted = ['tauMerge', 'audit', 'auditMembers', 'guards', 'correctionRate'];
 const mostRounds = 1000;
 
 /**

@@ -84,8 +84,12 @@ function difference(config: Config, its: FullConfig, asked: FullConfig): ConfigC
   );
   const settings = its as Config;
   const wanted = asked as Config;
+  // A gate that learns goes on from where it has come to.
+  const learned = 'correctionRate' in its && 'correctionRate' in asked;
   const differs = names.filter(
-    (name) => JSON.stringify(settings[name]) !== JSON.stringify(wanted[name]),
+    (name) =>
+      JSON.stringify(settings[name]) !== JSON.stringify(wanted[name]) &&
+      !(learned && name === 'gate'),
   );
   const changes: Record<string, unknown> = {};
   for (const name of differs) changes[name] = config[name];

@@ -31,6 +31,7 @@ import {
   slotOf,
   statsOf,
   type Body,
+  type SentDecision,
   type SentReading,
   type SentSlot,
   type Shape,
@@ -152,7 +153,7 @@ interface SentCache {
   warning: string;
 }
 
-const json = <T>(response: Response): Promise<T> => response.json() as Promise<T>;
+export const json = <T>(response: Response): Promise<T> => response.json() as Promise<T>;
 
 function pathOf(name: unknown): string {
   if (typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) {
@@ -192,7 +193,7 @@ function configBody(config: Config, durability: Durability | undefined): string 
   return JSON.stringify(sent);
 }
 
-function checkTime(time: number | undefined): number | undefined {
+export function checkTime(time: number | undefined): number | undefined {
   return time === undefined ? undefined : toInteger(time, '/time');
 }
 
@@ -208,8 +209,8 @@ const unavailable = (what: string): DpcacheError =>
  */
 export class Cache implements AsyncCache {
   readonly #server: Server;
-  readonly #path: string;
-  readonly #shape: Shape;
+  protected readonly path: string;
+  protected readonly shape: Shape;
   readonly #listeners = new Map<(event: CacheEvent) => void, (error: DpcacheError) => void>();
   #stream: Promise<EventStream> | undefined; // for all listeners but those with an `after`
   readonly #ownStreams = new Set<EventStream>();
@@ -218,10 +219,10 @@ export class Cache implements AsyncCache {
   /** Its name on the server. */
   readonly name: string;
 
-  private constructor(server: Server, name: string, { config }: SentCache) {
+  protected constructor(server: Server, name: string, { config }: SentCache) {
     this.#server = server;
-    this.#path = pathOf(name);
-    this.#shape = { dimension: config.dimension, valueDimension: config.value_dimension };
+    this.path = pathOf(name);
+    this.shape = { dimension: config.dimension, valueDimension: config.value_dimension };
     this.name = name;
   }
 
@@ -237,7 +238,7 @@ export class Cache implements AsyncCache {
       body,
       again: 'never',
     };
-    return new Cache(server, name, await server.ask(message, {}, json<SentCache>));
+    return new this(server, name, await server.ask(message, {}, json<SentCache>));
   }
 
   /** The cache of this name. `not_found`. */
@@ -245,7 +246,7 @@ export class Cache implements AsyncCache {
     const { name } = toOptions(options);
     const server = new Server(options);
     const message: Message = { method: 'GET', path: pathOf(name), again: 'always' };
-    return new Cache(server, name, await server.ask(message, {}, json<SentCache>));
+    return new this(server, name, await server.ask(message, {}, json<SentCache>));
   }
 
   /** The cache of this name with the settings that it has, or if there is none a new one. */
@@ -253,12 +254,12 @@ export class Cache implements AsyncCache {
     configBody(config, toOptions(options).durability); // bad ones are refused in any case
     for (let round = 1; ; round++) {
       try {
-        return await Cache.open(options);
+        return await this.open(options);
       } catch (error) {
         if (!(error instanceof DpcacheError) || error.code !== 'not_found') throw error;
       }
       try {
-        return await Cache.create(config, options);
+        return await this.create(config, options);
       } catch (error) {
         // Somebody else was quicker.
         const isTaken =
@@ -279,7 +280,7 @@ export class Cache implements AsyncCache {
     const server = new Server(options);
     const path = `${pathOf(name)}/snapshot`;
     await server.ask({ method: 'PUT', path, body, again: 'never' }, {}, () => undefined);
-    return Cache.open(options);
+    return this.open(options);
   }
 
   /**
@@ -287,26 +288,16 @@ export class Cache implements AsyncCache {
    * counts once.
    */
   async observe(item: Item, options: ObserveOptions = {}): Promise<Decision> {
-    const body = itemsBody([prepareItem(item, serversClock)], this.#shape);
-    const [decision] = await this.#observe(body, 1, options);
-    return decision as Decision;
+    const body = itemsBody([prepareItem(item, serversClock)], this.shape);
+    const [decision] = await this.sendItems(body, 1, options);
+    return decisionOf(decision as SentDecision);
   }
 
   /** One request for all items, at most 4,096 of them: taken whole or refused whole. */
   async observeBatch(items: readonly Item[], options: ObserveOptions = {}): Promise<Decision[]> {
     const prepare = (item: Item): Prepared => prepareItem(item, serversClock);
-    const { prepared, errors } = prepareAll(items, 'items', prepare, emptyItem);
-    this.#check();
-    if (prepared.length === 0) return [];
-    if (prepared.length > kMostItems) {
-      throw new DpcacheError(
-        'too_large',
-        `a batch has at most ${kMostItems} items, not ${prepared.length}: ` +
-          'a larger one could not be taken whole or refused whole',
-      );
-    }
-    const body = itemsBody(prepared, this.#shape);
-    return named(errors, () => this.#observe(body, prepared.length, options));
+    const sent = await this.sendAll(items, prepare, emptyItem, itemsBody, options);
+    return sent.map(decisionOf);
   }
 
   async read(query: Query, options: QueryOptions & RemoteCallOptions = {}): Promise<Reading> {
@@ -334,7 +325,7 @@ export class Cache implements AsyncCache {
     const rows = this.#rows(queries);
     const { prepared, errors } = prepareAll(rows, 'queries', prepareQuery, emptyQuery);
     prepareOptions(options);
-    this.#check();
+    this.check();
     return named(errors, async () => {
       const sent = await this.#queries<{ top: Match[] }>('score', prepared, options);
       return sent.map(({ top }) => top.map(matchOf));
@@ -342,8 +333,8 @@ export class Cache implements AsyncCache {
   }
 
   async slot(id: number, options: RemoteCallOptions = {}): Promise<Slot> {
-    const path = `${this.#path}/slots/${toInteger(id, '/slot')}`;
-    return slotOf(await this.#ask({ method: 'GET', path }, options, json<SentSlot>));
+    const path = `${this.path}/slots/${toInteger(id, '/slot')}`;
+    return slotOf(await this.ask({ method: 'GET', path }, options, json<SentSlot>));
   }
 
   /** One request for each 1,000 slots. `keys: false` leaves the keys out: they are empty then. */
@@ -353,14 +344,14 @@ export class Cache implements AsyncCache {
     const { after = 0, limit: most = Infinity, keys = true } = toOptions(options);
     if (toInteger(after, '/after') < 0) throw DpcacheError.at('/after', 'must not be negative');
     if (!(most >= 0)) throw DpcacheError.at('/limit', 'must not be negative');
-    this.#check();
+    this.check();
     const list: Slot[] = [];
     for (let next: number | null = after; next !== null; ) {
       const wanted = Math.floor(Math.min(most - list.length, kMostSlots));
       if (wanted < 1) break;
       const query = { after: next, limit: wanted, keys: keys ? 1 : 0 };
-      const page: { slots: SentSlot[]; next: number | null } = await this.#ask(
-        { method: 'GET', path: `${this.#path}/slots`, query },
+      const page: { slots: SentSlot[]; next: number | null } = await this.ask(
+        { method: 'GET', path: `${this.path}/slots`, query },
         options,
         json<{ slots: SentSlot[]; next: number | null }>,
       );
@@ -375,9 +366,9 @@ export class Cache implements AsyncCache {
   }
 
   async erase(id: number, options: { time?: number } & RemoteCallOptions = {}): Promise<void> {
-    const path = `${this.#path}/slots/${toInteger(id, '/slot')}`;
+    const path = `${this.path}/slots/${toInteger(id, '/slot')}`;
     const query = { time: checkTime(toOptions(options).time) };
-    return this.#change({ method: 'DELETE', path, query }, options, () => undefined);
+    return this.alter({ method: 'DELETE', path, query }, options, () => undefined);
   }
 
   async consolidate(
@@ -389,11 +380,11 @@ export class Cache implements AsyncCache {
     }
     const message = {
       method: 'POST',
-      path: `${this.#path}/consolidate`,
+      path: `${this.path}/consolidate`,
       query: { time: checkTime(time) },
       body: JSON.stringify({ similarity }),
     } as const;
-    return (await this.#change(message, options, json<{ folded: Fold[] }>)).folded;
+    return (await this.alter(message, options, json<{ folded: Fold[] }>)).folded;
   }
 
   /** The settings that `changes` names; if others change some at the same time, both hold. */
@@ -416,7 +407,7 @@ export class Cache implements AsyncCache {
         try {
           return await this.#server.ask(
             // Done twice it is what it is done once: the first one has changed the tag.
-            { method: 'PUT', path: this.#path, query, headers, body, again: 'always' },
+            { method: 'PUT', path: this.path, query, headers, body, again: 'always' },
             options,
             () => undefined,
           );
@@ -429,15 +420,15 @@ export class Cache implements AsyncCache {
   }
 
   async config(options: RemoteCallOptions = {}): Promise<FullConfig & { durability: Durability }> {
-    return camelKeys((await this.#ask(this.#its, options, json<SentCache>)).config);
+    return camelKeys((await this.ask(this.#its, options, json<SentCache>)).config);
   }
 
   async stats(options: RemoteCallOptions = {}): Promise<Stats> {
-    return statsOf((await this.#ask(this.#its, options, json<SentCache>)).stats);
+    return statsOf((await this.ask(this.#its, options, json<SentCache>)).stats);
   }
 
   async warning(options: RemoteCallOptions = {}): Promise<string> {
-    return (await this.#ask(this.#its, options, json<SentCache>)).warning;
+    return (await this.ask(this.#its, options, json<SentCache>)).warning;
   }
 
   /**
@@ -455,7 +446,7 @@ export class Cache implements AsyncCache {
     if (typeof listener !== 'function') throw DpcacheError.at('', 'a listener must be a function');
     const { after, onError = (error: DpcacheError) => console.error('dpcache events:', error) } =
       toOptions(options);
-    this.#check();
+    this.check();
     if (after !== undefined) return this.#listenBehind(after, listener, onError);
     const own = (event: CacheEvent): void => listener(event); // the same one may listen twice
     const end = (): void => {
@@ -491,8 +482,8 @@ export class Cache implements AsyncCache {
 
   /** The memory file, as Cache.load() of every entry and the command line read it. */
   async save(options: RemoteCallOptions = {}): Promise<Uint8Array> {
-    const path = `${this.#path}/snapshot`;
-    return this.#ask(
+    const path = `${this.path}/snapshot`;
+    return this.ask(
       { method: 'GET', path },
       options,
       async (response) => new Uint8Array(await response.arrayBuffer()),
@@ -501,7 +492,7 @@ export class Cache implements AsyncCache {
 
   /** Removes the cache from the server, with all that it holds, and disposes of this. */
   async remove(options: RemoteCallOptions = {}): Promise<void> {
-    await this.#change({ method: 'DELETE', path: this.#path }, options, () => undefined);
+    await this.alter({ method: 'DELETE', path: this.path }, options, () => undefined);
     await this.dispose();
   }
 
@@ -525,26 +516,26 @@ export class Cache implements AsyncCache {
   }
 
   get #its(): Message {
-    return { method: 'GET', path: this.#path, again: 'always' };
+    return { method: 'GET', path: this.path, again: 'always' };
   }
 
-  #check(): void {
+  protected check(): void {
     if (this.#disposed) throw new DpcacheError('disposed', 'this cache was disposed');
   }
 
   /** Behind the changes that were asked for before. */
-  async #ask<T>(
+  protected async ask<T>(
     message: Omit<Message, 'again'>,
     options: CallOptions,
     read: (response: Response) => T | PromiseLike<T>,
   ): Promise<T> {
-    this.#check();
+    this.check();
     toOptions(options);
     await unlessAborted(this.#changes, options.signal);
     return this.#server.ask({ ...message, again: 'always' }, options, read);
   }
 
-  #change<T>(
+  protected alter<T>(
     message: Omit<Message, 'again'> & { again?: Message['again'] },
     options: CallOptions,
     read: (response: Response) => T | PromiseLike<T>,
@@ -556,7 +547,7 @@ export class Cache implements AsyncCache {
 
   /** Runs `change` when those before it are over. */
   #inTurn<T>(options: CallOptions, change: () => Promise<T>): Promise<T> {
-    this.#check();
+    this.check();
     toOptions(options);
     const before = this.#changes;
     const own = unlessAborted(before, options.signal).then(change);
@@ -565,24 +556,50 @@ export class Cache implements AsyncCache {
     return own;
   }
 
-  async #observe(body: Body, count: number, options: ObserveOptions): Promise<Decision[]> {
+  protected async sendItems(
+    body: Body,
+    count: number,
+    options: ObserveOptions,
+  ): Promise<SentDecision[]> {
     const { idempotencyKey = newKey() } = toOptions(options);
     if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
       throw DpcacheError.at('/idempotencyKey', 'must be 1 to 255 ASCII characters without blanks');
     }
-    const { decisions } = await this.#change(
+    const { decisions } = await this.alter(
       {
         method: 'POST',
-        path: `${this.#path}/observe`,
+        path: `${this.path}/observe`,
         query: { count },
         headers: { 'idempotency-key': idempotencyKey },
         body,
         again: 'always',
       },
       options,
-      json<{ decisions: Decision[] }>,
+      json<{ decisions: SentDecision[] }>,
     );
-    return decisions.map(decisionOf);
+    return decisions;
+  }
+
+  /** A batch, whose items `prepare` checks and `bodyOf` writes down. */
+  protected async sendAll<In, Out>(
+    items: readonly In[],
+    prepare: (item: In) => Out,
+    empty: Out,
+    bodyOf: (items: readonly Out[], shape: Shape) => Body,
+    options: ObserveOptions,
+  ): Promise<SentDecision[]> {
+    const { prepared, errors } = prepareAll(items, 'items', prepare, empty);
+    this.check();
+    if (prepared.length === 0) return [];
+    if (prepared.length > kMostItems) {
+      throw new DpcacheError(
+        'too_large',
+        `a batch has at most ${kMostItems} items, not ${prepared.length}: ` +
+          'a larger one could not be taken whole or refused whole',
+      );
+    }
+    const body = bodyOf(prepared, this.shape);
+    return named(errors, () => this.sendItems(body, prepared.length, options));
   }
 
   async #queries<T>(
@@ -591,11 +608,11 @@ export class Cache implements AsyncCache {
     options: QueryOptions & CallOptions,
   ): Promise<T[]> {
     const prepared = prepareOptions(options, serversClock);
-    const path = `${this.#path}/${verb}`;
+    const path = `${this.path}/${verb}`;
     const pieces: { body: Body; count: number }[] = [];
     for (let at = 0; at < queries.length; at += kMostItems) {
       const piece = queries.slice(at, at + kMostItems);
-      pieces.push({ body: queriesBody(piece, prepared, this.#shape), count: piece.length });
+      pieces.push({ body: queriesBody(piece, prepared, this.shape), count: piece.length });
     }
     const results: T[] = [];
     const errors: ItemError[] = [];
@@ -604,7 +621,7 @@ export class Cache implements AsyncCache {
       const query = { k: prepared.k, count };
       try {
         const message = { method: 'POST', path, query, body } as const;
-        results.push(...(await this.#ask(message, options, json<{ results: T[] }>)).results);
+        results.push(...(await this.ask(message, options, json<{ results: T[] }>)).results);
       } catch (error) {
         if (pieces.length === 1 || !isOfItems(error)) throw error;
         status ??= error.status;
@@ -618,7 +635,7 @@ export class Cache implements AsyncCache {
   #rows(queries: readonly Query[] | Float32Array): readonly Query[] {
     if (Array.isArray(queries)) return queries as readonly Query[];
     const floats = toFloats(queries, '');
-    const { dimension } = this.#shape;
+    const { dimension } = this.shape;
     if (floats.length % dimension !== 0) {
       const detail = `${floats.length} numbers are no whole rows of ${dimension}`;
       throw DpcacheError.at('', detail, 'bad_shape');
@@ -636,7 +653,7 @@ export class Cache implements AsyncCache {
     if (toInteger(after, '/after') < 0) throw DpcacheError.at('/after', 'must not be negative');
     const stream: EventStream = new EventStream(
       this.#server,
-      `${this.#path}/events`,
+      `${this.path}/events`,
       after,
       (event) => report(() => listener(event)),
       (error) => {
@@ -671,7 +688,7 @@ export class Cache implements AsyncCache {
       this.#stream = undefined;
       for (const onError of all) report(() => onError(error));
     };
-    const stream = new EventStream(this.#server, `${this.#path}/events`, seq, tell, onEnd);
+    const stream = new EventStream(this.#server, `${this.path}/events`, seq, tell, onEnd);
     await stream.start();
     return stream;
   }

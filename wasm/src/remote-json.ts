@@ -15,6 +15,8 @@ import type {
   Slot,
   Stats,
 } from './types.js';
+import type { Verdict } from './judge.js';
+import type { Guard } from './trust-items.js';
 
 /** A body, as JSON or as plain floats. */
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -49,9 +51,9 @@ function rows(parts: readonly Float32Array[]): Uint8Array<ArrayBuffer> {
 }
 
 // JSON has no unpaired surrogates; UTF-8, which the local cache encodes, reads them as this too.
-const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
-function keyOf(key: PreparedQuery): object {
+export function keyOf(key: PreparedQuery): object {
   return typeof key === 'string' ? { text: wellFormed(key) } : { key: toBase64(bytesOf(key)) };
 }
 
@@ -75,7 +77,12 @@ export function itemsBody(items: readonly Prepared[], shape: Shape): Body {
   if (items.every((item) => isPlain(item, shape))) {
     return rows(items.flatMap((item) => [item.key as Float32Array, item.value]));
   }
-  const list = items.map((item) => ({
+  return JSON.stringify({ items: items.map(itemJson) });
+}
+
+/** One item as JSON has it. */
+export function itemJson(item: Prepared): object {
+  return {
     ...keyOf(item.key),
     ...(item.value.length > 0 && { value: toBase64(bytesOf(item.value)) }),
     // As bytes, so that it is kept to the letter, as by a local cache.
@@ -88,8 +95,7 @@ export function itemsBody(items: readonly Prepared[], shape: Shape): Body {
     ...(!Number.isNaN(item.time) && { time: item.time }),
     ...(item.ttlMs !== undefined && { ttl_ms: item.ttlMs }),
     ...(item.encoder !== '' && { encoder: wellFormed(item.encoder) }),
-  }));
-  return JSON.stringify({ items: list });
+  };
 }
 
 /** The same of queries; `k` goes into the address. */
@@ -113,7 +119,7 @@ export function queriesBody(
 // --- What the server answers. Its names are those of the types here, in snake_case.
 
 /** A null stands for no payload. */
-function payloadOf(payload: Json): Json | undefined {
+export function payloadOf(payload: Json): Json | undefined {
   return payload ?? undefined;
 }
 
@@ -124,6 +130,13 @@ export function matchOf({ slot, similarity }: Match): Match {
 const maybe = (x: number | null): number | null => (x === null ? null : Math.fround(x));
 const maybeFloats = (x: readonly number[] | null | undefined): Float32Array | null =>
   x ? Float32Array.from(x) : null;
+
+/** What the server says more where the cache has what can be uncertain or guarded. */
+export type SentDecision = Decision & {
+  uncertain?: true;
+  verdict?: Verdict;
+  guarded?: Guard[];
+};
 
 export function decisionOf(sent: Decision): Decision {
   return {

@@ -11,6 +11,19 @@ export type {
   RemoteCreateOptions,
   RemoteOptions,
 } from './remote-cache.js';
+export { TrustCache } from './remote-trust.js';
+export type { Verdict } from './judge.js';
+export type {
+  AsyncTrust,
+  Config as TrustConfig,
+  Decision as TrustDecision,
+  Guard,
+  Item as TrustItem,
+  Lookup,
+  LookupOptions,
+  Member,
+  Review,
+} from './trust-items.js';
 export type { CallOptions, ServerOptions } from './remote-server.js';
 export type { ConfigChanges } from './settings.js';
 export type * from './types.js';

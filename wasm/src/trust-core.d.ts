@@ -6,6 +6,7 @@ export interface TrustCore extends Core {
   lookup(cache: number): number;
   members(cache: number): number;
   split(cache: number): number;
+  slotText(cache: number): number;
   mustNotMerge(cache: number): number;
   mustMerge(cache: number): number;
   review(cache: number): number;

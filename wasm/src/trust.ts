@@ -1,148 +1,56 @@
 // dpcache/trust: a cache whose merges can be uncertain, guarded, listed and undone. Its WebAssembly is
 // a file of its own, loaded by the first call.
 import { readDecision, readMatch, readPayload } from './answers.js';
-import {
-  emptyItem,
-  prepareAll,
-  prepareItem,
-  prepareQuery,
-  toInteger,
-  toOptions,
-  toText,
-  toUtf8Text,
-  writeItem,
-  writeKey,
-  type Prepared,
-} from './arguments.js';
+import { prepareAll, toInteger, toOptions, writeItem, writeKey } from './arguments.js';
 import { Cache as PlainCache, named } from './cache.js';
 import { DpcacheError } from './errors.js';
+import {
+  Hearing,
+  verdicts,
+  type Doubt,
+  type Judge,
+  type JudgeOptions,
+  type Question,
+  type Side,
+  type Verdict,
+} from './judge.js';
 import { Runtime } from './runtime.js';
 import { optionalTime } from './settings.js';
 import createTrustCore, { type TrustCore } from './trust-core.js';
-import type {
-  Config as PlainConfig,
-  Decision as PlainDecision,
-  Item as PlainItem,
-  Json,
-  LoadOptions,
-  Match,
-  OpenOptions,
-  Query,
-} from './types.js';
+import {
+  emptyTrusted,
+  founds,
+  guards,
+  prepareLookup,
+  prepareTrusted,
+  reasons,
+  type Config,
+  type Decision,
+  type Guard,
+  type Item,
+  type Lookup,
+  type LookupOptions,
+  type Member,
+  type Review,
+  type Trusted,
+} from './trust-items.js';
+import type { Config as PlainConfig, LoadOptions, OpenOptions, Query } from './types.js';
 import { sharing } from './wasm-source.js';
 import type { Reply, Request } from './wire.js';
 
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
+export type { Judge, JudgeOptions, Question, Side, Verdict } from './judge.js';
+export type {
+  Config,
+  Decision,
+  Guard,
+  Item,
+  Lookup,
+  LookupOptions,
+  Member,
+  Review,
+} from './trust-items.js';
 export type { Match, OpenOptions, Query } from './types.js';
-
-/** What keeps texts apart that say different things, however alike their vectors. */
-export type Guard =
-  | 'number'
-  | 'negation'
-  | 'antonym'
-  | 'identifier'
-  | 'entity'
-  | 'replaced'
-  | 'order'
-  | 'scope';
-export type Verdict = 'same' | 'different' | 'unknown';
-
-// In the order of the library's.
-const guards: readonly Guard[] = [
-  'number',
-  'negation',
-  'antonym',
-  'identifier',
-  'entity',
-  'replaced',
-  'order',
-  'scope',
-];
-const verdicts: readonly Verdict[] = ['same', 'different', 'unknown'];
-const founds = ['miss', 'uncertain', 'hit'] as const;
-const reasons = ['empty', 'exactKey', 'near', 'between', 'far', 'guarded', 'rival'] as const;
-
-export interface Config extends PlainConfig {
-  /**
-   * At most so novel: an item merges. From here to the threshold it is uncertain: it opens a slot,
-   * and the pair is listed for review. From 0 to the threshold, which is the default.
-   */
-  tauMerge?: number;
-  /** What is kept of the items that slots absorb; `full`: all, so that merges can be undone. */
-  audit?: 'none' | 'ids' | 'full';
-  /** How many members a slot lists, [2, 2^20], default 1024; of more the first and the latest. */
-  auditMembers?: number;
-  guards?: readonly Guard[];
-}
-
-export interface Item extends PlainItem {
-  /** Names the item among its slot's members. At most 1024 bytes. */
-  id?: string;
-  /** What the guards compare, of an item with a key. (Of one with a text it is that.) */
-  guardText?: string;
-  /** Tenant, namespace, filters: with the guard `scope` other scopes never share a slot. */
-  scope?: string;
-}
-
-export interface Decision extends PlainDecision {
-  /** Above `tauMerge`, and not above the threshold. */
-  uncertain: boolean;
-  verdict: Verdict | null;
-  /** The guards that stopped merges with nearer slots. */
-  guarded: Guard[];
-}
-
-export interface LookupOptions {
-  /** Skip what has expired by then; default Date.now(), null: nothing. */
-  time?: number | null;
-  encoder?: string;
-  exactKey?: string;
-  guardText?: string;
-  scope?: string;
-}
-
-export interface Lookup {
-  found: 'hit' | 'uncertain' | 'miss';
-  /** The one that answers, or may; on a miss the nearest. */
-  slot: Match | null;
-  /** The nearest of the others. */
-  other: Match | null;
-  novelty: number;
-  tauMerge: number;
-  threshold: number;
-  guarded: Guard[];
-  /** `rival`: the nearest other slot is within the threshold too. */
-  reasons: (typeof reasons)[number][];
-}
-
-export interface Member {
-  /** The number by which split() knows it: the seq of its event. */
-  member: number;
-  id: string | null;
-  time: number;
-  /** It opened a slot, this one or a folded one. */
-  opened: boolean;
-  /** When it came: to the slot joined, or to the nearest miss. */
-  similarity: number;
-  threshold: number;
-  gate: number;
-  guarded: Guard[];
-  /** With audit `full`: what follows is its own. */
-  kept: boolean;
-  key: Float32Array | null;
-  value: Float32Array | null;
-  payload: Json | undefined;
-  exactKey: string | null;
-  text: string;
-  scope: string;
-}
-
-/** The newer slot first. */
-export interface Review {
-  slot: number;
-  other: number;
-  similarity: number;
-}
 
 const runtime = sharing<Runtime>({
   start: (module) => Runtime.start(module, createTrustCore),
@@ -151,34 +59,6 @@ const runtime = sharing<Runtime>({
     'Where a bundler has moved this module away from its file, give { wasm } the address, bytes or ' +
     'module of dpcache/trust.wasm',
 });
-
-interface Trusted {
-  item: Prepared;
-  id: string;
-  text: string;
-  scope: string;
-}
-
-const empty: Trusted = { item: emptyItem, id: '', text: '', scope: '' };
-
-const maybeText = (x: string | undefined, pointer: string): string =>
-  x === undefined ? '' : toUtf8Text(x, pointer);
-
-function prepare(item: Item): Trusted {
-  if (typeof item !== 'object' || item === null) return { ...empty, item: prepareItem(item) };
-  const { id, guardText, scope, ...plain } = item;
-  const prepared = prepareItem(plain);
-  const text = typeof prepared.key === 'string' ? prepared.key : undefined;
-  if (text !== undefined && guardText !== undefined) {
-    throw DpcacheError.at('/guardText', 'goes with a key: a text is for the guards too');
-  }
-  return {
-    item: prepared,
-    id: maybeText(id, '/id'),
-    text: text ?? maybeText(guardText, '/guardText'),
-    scope: maybeText(scope, '/scope'),
-  };
-}
 
 // --- The order in which ../trust_bindings.cc reads and writes them
 
@@ -235,11 +115,16 @@ function readMember(reply: Reply): Member {
   };
 }
 
+const firstText = (members: readonly Member[]): string =>
+  members.find(({ text }) => text !== '')?.text ?? '';
+
 const nothing = (): void => {};
 const noAnswer = (): undefined => undefined;
 
 /** The cache of dpcache, with more to say of its merges, and with a way to undo them. */
 export class Cache extends PlainCache {
+  #hearing: Hearing | undefined;
+
   static override async create(config: Config, options: OpenOptions = {}): Promise<Cache> {
     return PlainCache.made(
       config as PlainConfig,
@@ -254,8 +139,8 @@ export class Cache extends PlainCache {
   }
 
   override observe(item: Item): Decision {
-    const prepared = prepare(item);
-    return this.alter(
+    const prepared = prepareTrusted(item);
+    const decision = this.alter(
       this.#calls.observeTrusted,
       (request) => {
         request.number(1);
@@ -263,12 +148,13 @@ export class Cache extends PlainCache {
       },
       readTrusted,
     );
+    return this.#judged(decision, prepared);
   }
 
   override observeBatch(items: readonly Item[]): Decision[] {
-    const { prepared, errors } = prepareAll(items, 'items', prepare, empty);
+    const { prepared, errors } = prepareAll(items, 'items', (item: Item) => prepareTrusted(item), emptyTrusted);
     const calls = this.#calls;
-    return named(errors, () =>
+    const decisions = named(errors, () =>
       this.alter(
         calls.observeTrusted,
         (request) => {
@@ -278,26 +164,48 @@ export class Cache extends PlainCache {
         (reply) => prepared.map(() => readTrusted(reply)),
       ),
     );
+    return decisions.map((decision, i) => this.#judged(decision, prepared[i] as Trusted));
+  }
+
+  /**
+   * From now on `judge` is asked of each item that is uncertain, when observe() has taken it (of a
+   * batch, when all of it is taken). Its answer is recorded as that of review(), at once or when its
+   * promise settles; a verdict that comes at once stands in the decision that observe() returns.
+   * Errors leave the pair listed by reviews(). Null: nobody is asked any more.
+   */
+  onUncertain(judge: Judge | null, options: JudgeOptions = {}): void {
+    const given = toOptions(options);
+    this.#hearing =
+      judge === null
+        ? undefined
+        : new Hearing(
+            judge,
+            {
+              question: (doubt) => this.#question(doubt),
+              record: ({ slot, other, time }, verdict) =>
+                this.review(slot, other, verdict, { time }),
+            },
+            given,
+          );
+  }
+
+  /** Settles when the judge has answered all that it was asked. */
+  async judged(): Promise<void> {
+    await this.#hearing?.over();
   }
 
   /** Whether there is an answer for a query: a hit, a miss, or a slot of which that is uncertain. */
   lookup(query: Query, options: LookupOptions = {}): Lookup {
-    const key = prepareQuery(query);
-    const { time, encoder, exactKey, guardText, scope } = toOptions(options);
-    const at = time === undefined ? Date.now() : time === null ? null : toInteger(time, '/time');
-    const maker = encoder === undefined ? '' : toText(encoder, '/encoder');
-    const exact = exactKey === undefined ? undefined : toUtf8Text(exactKey, '/exactKey');
-    const text = typeof key === 'string' ? key : maybeText(guardText, '/guardText');
-    const where = maybeText(scope, '/scope');
+    const { key, time, encoder, exactKey, text, scope } = prepareLookup(query, options);
     return this.ask(
       this.#calls.lookup,
       (request) => {
         writeKey(request, key);
-        request.maybe(at);
-        request.text(maker);
-        request.maybeText(exact);
+        request.maybe(time);
+        request.text(encoder);
+        request.maybeText(exactKey);
         request.text(text);
-        request.text(where);
+        request.text(scope);
       },
       readLookup,
     );
@@ -323,7 +231,7 @@ export class Cache extends PlainCache {
     toInteger(member, '/member');
     const { time, item } = toOptions(options);
     const at = optionalTime(time);
-    const brought = item === undefined ? undefined : prepare(item);
+    const brought = item === undefined ? undefined : prepareTrusted(item);
     return this.alter(
       this.#calls.split,
       (request) => {
@@ -371,6 +279,47 @@ export class Cache extends PlainCache {
     const place = verdicts.indexOf(verdict);
     if (place < 0) throw DpcacheError.at('/verdict', `must be one of ${verdicts.join(', ')}`);
     this.#pair(this.#calls.review, slot, other, options, place);
+  }
+
+  #judged(decision: Decision, { item, text }: Trusted): Decision {
+    const { slot, nearest, folded, similarity, threshold } = decision;
+    if (!this.#hearing || !decision.uncertain || decision.verdict !== null) return decision;
+    if (nearest === null || decision.action === 'merge') return decision;
+    const { time } = item;
+    const doubt = { slot, other: nearest.slot, similarity, threshold, text, time };
+    const verdict = this.#hearing.hear(doubt);
+    if (verdict === null) return decision;
+    const fold = verdict === 'same' ? [{ slot, into: doubt.other }] : [];
+    return { ...decision, verdict, folded: [...folded, ...fold] };
+  }
+
+  #question(doubt: Doubt): Question | undefined {
+    const { slot, similarity, threshold, text } = doubt;
+    try {
+      const { tauMerge = threshold } = this.config as Config;
+      const item = this.#side(slot, text);
+      // An answer before this one may have folded the other slot: then its heir is what is asked for.
+      const pair = this.reviews().find((one) => one.slot === slot);
+      if (pair === undefined) return undefined;
+      doubt.other = pair.other;
+      return { item, other: this.#side(doubt.other, ''), similarity, tauMerge, threshold };
+    } catch (error) {
+      const code = error instanceof DpcacheError ? error.code : '';
+      if (code === 'not_found' || code === 'disposed') return undefined;
+      throw error;
+    }
+  }
+
+  #side(slot: number, known: string): Side {
+    const { payload } = this.slot(slot);
+    const kept = this.ask(
+      this.#calls.slotText,
+      (request) => request.number(slot),
+      (reply) => reply.text(),
+    );
+    const { audit } = this.config as Config;
+    const text = known || kept || (audit === 'full' ? firstText(this.members(slot)) : '');
+    return { slot, text, payload };
   }
 
   get #calls(): TrustCore {

@@ -34,7 +34,7 @@ import type {
   Stats,
 } from './types.js';
 import { linkTo, sentWasm, type Caller, type Link, type WorkerLike } from './worker-link.js';
-import type { CallName, Calls, SentWasm } from './worker-messages.js';
+import type { CallName, Calls, Kind, SentWasm } from './worker-messages.js';
 import {
   checkAll,
   Parcel,
@@ -88,11 +88,12 @@ export async function makeCache(
   start: () => WorkerLike,
   config: Config,
   options: WorkerOpenOptions,
+  kind?: Kind,
 ): Promise<Held> {
   checkObject(config, 'the config');
   const plain = plainConfig(config);
   const { held } = await make(options, start, ({ link, target }, wasm) =>
-    link.call(target, 'create', [plain, wasm]),
+    link.call(target, 'create', [plain, wasm, kind]),
   );
   return held;
 }
@@ -101,12 +102,13 @@ export async function makeLoaded(
   start: () => WorkerLike,
   bytes: Uint8Array,
   options: WorkerLoadOptions,
+  kind?: Kind,
 ): Promise<Held> {
   const parcel = new Parcel(options);
   const sent = parcel.array(toBytes(bytes, 'a memory file'));
   const ownMasks = plainMasks(toOptions(options).ownMasks);
   const { held } = await make(options, start, ({ link, target }, wasm) =>
-    link.call(target, 'load', [sent, ownMasks, wasm], parcel.buffers),
+    link.call(target, 'load', [sent, ownMasks, wasm, kind], parcel.buffers),
   );
   return held;
 }
@@ -139,26 +141,26 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
   /** One message to the worker and one back; `transfer` hands the buffers of key and value over. */
   async observe(item: Item, options?: TransferOption): Promise<Decision> {
     const parcel = new Parcel(options);
-    return this.#change('observe', [parcel.item(prepareItem(item))], parcel.buffers);
+    return this.alter('observe', [parcel.item(prepareItem(item))], parcel.buffers);
   }
 
   /** One message to the worker and one back for all items. */
   async observeBatch(items: readonly Item[], options?: TransferOption): Promise<Decision[]> {
     const parcel = new Parcel(options);
     const checked = checkAll(items, 'items', (item) => parcel.item(prepareItem(item)));
-    return this.#change('observeBatch', [checked], parcel.buffers);
+    return this.alter('observeBatch', [checked], parcel.buffers);
   }
 
   async read(query: Query, options: QueryOptions & TransferOption = {}): Promise<Reading> {
     const parcel = new Parcel(options);
     const sent = parcel.query(prepareQuery(query));
-    return this.#call('read', [sent, prepareOptions(options)], parcel.buffers);
+    return this.ask('read', [sent, prepareOptions(options)], parcel.buffers);
   }
 
   async nearest(query: Query, options: QueryOptions & TransferOption = {}): Promise<Match | null> {
     const parcel = new Parcel(options);
     const sent = parcel.query(prepareQuery(query));
-    return this.#call('nearest', [sent, prepareOptions(options)], parcel.buffers);
+    return this.ask('nearest', [sent, prepareOptions(options)], parcel.buffers);
   }
 
   async score(
@@ -168,50 +170,50 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
     const parcel = new Parcel(options);
     if (!Array.isArray(queries)) {
       const rows = parcel.array(toFloats(queries, ''));
-      return this.#call('score', [rows, prepareOptions(options)], parcel.buffers);
+      return this.ask('score', [rows, prepareOptions(options)], parcel.buffers);
     }
     const checked = checkAll(queries as readonly Query[], 'queries', (query) => ({
       query: parcel.query(prepareQuery(query)),
     }));
-    return this.#call('score', [checked, prepareOptions(options)], parcel.buffers);
+    return this.ask('score', [checked, prepareOptions(options)], parcel.buffers);
   }
 
   async slot(id: number): Promise<Slot> {
-    return this.#call('slot', [id]);
+    return this.ask('slot', [id]);
   }
 
   async slots(options?: { after?: number; limit?: number }): Promise<Slot[]> {
-    return this.#call('slots', [plainOptions(options)]);
+    return this.ask('slots', [plainOptions(options)]);
   }
 
   async size(): Promise<number> {
-    return this.#call('size', []);
+    return this.ask('size', []);
   }
 
   async erase(id: number, options?: { time?: number }): Promise<void> {
-    return this.#change('erase', [id, plainOptions(options)]);
+    return this.alter('erase', [id, plainOptions(options)]);
   }
 
   async consolidate(options?: { similarity?: number; time?: number }): Promise<Fold[]> {
-    return this.#change('consolidate', [plainOptions(options)]);
+    return this.alter('consolidate', [plainOptions(options)]);
   }
 
   async configure(changes: ConfigChanges, options?: { time?: number }): Promise<void> {
     checkObject(changes, 'the changes');
     const plain = plainConfig(changes as Config) as ConfigChanges;
-    return this.#change('configure', [plain, plainOptions(options)]);
+    return this.alter('configure', [plain, plainOptions(options)]);
   }
 
   async config(): Promise<FullConfig> {
-    return this.#call('config', []);
+    return this.ask('config', []);
   }
 
   async stats(): Promise<Stats> {
-    return this.#call('stats', []);
+    return this.ask('stats', []);
   }
 
   async warning(): Promise<string> {
-    return this.#call('warning', []);
+    return this.ask('warning', []);
   }
 
   /**
@@ -224,29 +226,29 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
     }
     const own = (event: CacheEvent): void => listener(event); // the same one may listen twice
     this.#listeners.add(own);
-    if (this.#listeners.size === 1) await this.#call('listen', [true]);
+    if (this.#listeners.size === 1) await this.ask('listen', [true]);
     return () => {
       if (!this.#listeners.delete(own) || this.#listeners.size > 0 || this.#disposed) return;
-      this.#call('listen', [false]).catch(() => undefined);
+      this.ask('listen', [false]).catch(() => undefined);
     };
   }
 
   async apply(bytes: Uint8Array, options?: TransferOption): Promise<void> {
     const parcel = new Parcel(options);
-    return this.#change('apply', [parcel.array(toBytes(bytes, 'an event'))], parcel.buffers);
+    return this.alter('apply', [parcel.array(toBytes(bytes, 'an event'))], parcel.buffers);
   }
 
   async metadata(): Promise<Record<string, string>> {
-    return this.#call('metadata', []);
+    return this.ask('metadata', []);
   }
 
   async setMetadata(metadata: Record<string, string>): Promise<void> {
     checkObject(metadata, 'the metadata');
-    return this.#call('setMetadata', [{ ...metadata }]);
+    return this.ask('setMetadata', [{ ...metadata }]);
   }
 
   async save(): Promise<Uint8Array> {
-    return this.#call('save', []);
+    return this.ask('save', []);
   }
 
   /** Calls made before are carried out. Later ones are refused with `disposed`. */
@@ -260,7 +262,7 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
 
   /** @internal */
   async [kSaveNext](): Promise<Uint8Array> {
-    return this.#call('saveNext', []);
+    return this.ask('saveNext', []);
   }
 
   /** @internal */
@@ -285,7 +287,7 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
     }
   }
 
-  #call<Name extends CallName>(
+  protected ask<Name extends CallName>(
     name: Name,
     args: Parameters<Calls[Name]>,
     transfer?: ArrayBuffer[],
@@ -294,12 +296,12 @@ export class WorkerCache implements Caller, SavesItself, TellsOfChanges {
     return this.#held.link.call(this.#held.target, name, args, transfer, this);
   }
 
-  async #change<Name extends CallName>(
+  protected async alter<Name extends CallName>(
     name: Name,
     args: Parameters<Calls[Name]>,
     transfer?: ArrayBuffer[],
   ): Promise<ReturnType<Calls[Name]>> {
-    const result = await this.#call(name, args, transfer);
+    const result = await this.ask(name, args, transfer);
     for (const listener of this.#onChange) listener();
     return result;
   }

@@ -4,6 +4,8 @@ import { Cache } from './cache.js';
 import { Encoder } from './encoder.js';
 import { DpcacheError } from './errors.js';
 import { saveNext } from './save-next.js';
+import { Cache as TrustCache } from './trust.js';
+import type { Item as TrustItem, Trusted } from './trust-items.js';
 import type { CacheEvent, Item, OpenOptions, Query, QueryOptions } from './types.js';
 import {
   isOurs,
@@ -11,6 +13,7 @@ import {
   type CallName,
   type Calls,
   type FromWorker,
+  type Kind,
   type ReplyMessage,
   type SentError,
   type SentWasm,
@@ -100,7 +103,11 @@ class Host {
       case 'mask':
         return this.#encoder(target)[name](args[0] as string);
       default: {
-        const answers = answersOf(this.#cache(target));
+        const cache = this.#cache(target);
+        const answers =
+          cache instanceof TrustCache
+            ? { ...answersOf(cache), ...trustAnswersOf(cache) }
+            : (answersOf(cache) as Answers);
         return (answers[name] as (...args: readonly unknown[]) => unknown)(...args);
       }
     }
@@ -112,14 +119,14 @@ class Host {
     args: Parameters<Calls['create' | 'load' | 'createEncoder']>,
   ): Promise<unknown> {
     if (name === 'create') {
-      const [config, wasm] = args as Parameters<Calls['create']>;
-      this.#caches.set(target, await Cache.create(config, this.#open(wasm)));
+      const [config, wasm, kind] = args as Parameters<Calls['create']>;
+      this.#caches.set(target, await classOf(kind).create(config, this.#open(wasm)));
       return undefined;
     }
     if (name === 'load') {
-      const [bytes, ownMasks, wasm] = args as Parameters<Calls['load']>;
+      const [bytes, ownMasks, wasm, kind] = args as Parameters<Calls['load']>;
       const options = { ...this.#open(wasm), ...(ownMasks && { ownMasks }) };
-      this.#caches.set(target, await Cache.load(bytes, options));
+      this.#caches.set(target, await classOf(kind).load(bytes, options));
       return undefined;
     }
     const [config, wasm] = args as Parameters<Calls['createEncoder']>;
@@ -158,7 +165,50 @@ class Host {
   }
 }
 
-function answersOf(cache: Cache): Omit<Answers, 'encode' | 'mask'> {
+// What is loaded with trust is its JavaScript; the WebAssembly comes with the first cache of it.
+function classOf(kind: Kind | undefined): typeof Cache {
+  return kind === 'trust' ? TrustCache : Cache;
+}
+
+type TrustAnswers = Pick<
+  Answers,
+  | 'observeTrusted'
+  | 'observeTrustedBatch'
+  | 'lookup'
+  | 'members'
+  | 'split'
+  | 'mustNotMerge'
+  | 'mustMerge'
+  | 'reviews'
+  | 'apart'
+  | 'review'
+>;
+
+function trustAnswersOf(cache: TrustCache): TrustAnswers {
+  return {
+    observeTrusted: (item) => cache.observe(toTrusted(item)),
+    observeTrustedBatch: (items) =>
+      cache.observeBatch(items.map((one) => (isRefused(one) ? refusing(one) : toTrusted(one)))),
+    lookup: ({ key, time, encoder: name, exactKey, text, scope }) =>
+      cache.lookup(toQuery(key), {
+        time,
+        ...(name !== '' && { encoder: name }),
+        ...(exactKey !== undefined && { exactKey }),
+        ...(typeof key !== 'string' && { guardText: text }),
+        scope,
+      }),
+    members: (slot) => cache.members(slot),
+    split: (slot, member, options, item) =>
+      cache.split(slot, member, { ...options, ...(item && { item: toTrusted(item) }) }),
+    mustNotMerge: (slot, other, options) => cache.mustNotMerge(slot, other, options),
+    mustMerge: (slot, other, options) => cache.mustMerge(slot, other, options),
+    reviews: () => cache.reviews(),
+    apart: () => cache.apart(),
+    review: (slot, other, verdict, options) => cache.review(slot, other, verdict, options),
+  };
+}
+
+function answersOf(cache: Cache): Omit<Answers, 'encode' | 'mask' | keyof TrustAnswers> {
   return {
     observe: (item) => cache.observe(toItem(item)),
     observeBatch: (items) =>
@@ -204,6 +254,15 @@ function toItem(item: Prepared): Item {
     time,
     ...(ttlMs !== undefined && { ttlMs }),
     ...(item.encoder !== '' && { encoder: item.encoder }),
+  };
+}
+
+function toTrusted({ item, id, text, scope }: Trusted): TrustItem {
+  return {
+    ...toItem(item),
+    id,
+    ...(typeof item.key !== 'string' && { guardText: text }),
+    scope,
   };
 }
 

@@ -14,7 +14,16 @@ import type {
   Slot,
   Stats,
 } from './types.js';
+import type { Verdict } from './judge.js';
 import type { ConfigChanges } from './settings.js';
+import type {
+  Decision as TrustDecision,
+  Lookup,
+  Member,
+  PreparedLookup,
+  Review,
+  Trusted,
+} from './trust-items.js';
 
 /** An item or query that the page could check, or why it is refused. */
 export type Checked<T> = T | { refused: readonly ItemError[] };
@@ -22,10 +31,13 @@ export type Checked<T> = T | { refused: readonly ItemError[] };
 /** A URL, or a module by the number that the page has given to its source. */
 export type SentWasm = string | { number: number; module: WebAssembly.Module };
 
+/** Another cache than that of `dpcache`. */
+export type Kind = 'trust';
+
 /** Every call of a worker: arguments and result. `target` of a request is the object it is about. */
 export interface Calls {
-  create(config: Config, wasm?: SentWasm): void;
-  load(bytes: Uint8Array, ownMasks?: readonly OwnMask[], wasm?: SentWasm): void;
+  create(config: Config, wasm?: SentWasm, kind?: Kind): void;
+  load(bytes: Uint8Array, ownMasks?: readonly OwnMask[], wasm?: SentWasm, kind?: Kind): void;
   createEncoder(config: EncoderConfig, wasm?: SentWasm): { id: string; dimension: number };
   dispose(): void;
   listen(on: boolean): void;
@@ -52,6 +64,23 @@ export interface Calls {
   setMetadata(metadata: Record<string, string>): void;
   save(): Uint8Array;
   saveNext(): Uint8Array;
+
+  // Of caches of the kind `trust`.
+  observeTrusted(item: Trusted): TrustDecision;
+  observeTrustedBatch(items: readonly Checked<Trusted>[]): TrustDecision[];
+  lookup(asked: PreparedLookup): Lookup;
+  members(slot: number): Member[];
+  split(slot: number, member: number, options: { time?: number }, item?: Trusted): number;
+  mustNotMerge(slot: number, other: number, options: { time?: number } | undefined): void;
+  mustMerge(slot: number, other: number, options: { time?: number } | undefined): void;
+  reviews(): Review[];
+  apart(): { slot: number; other: number }[];
+  review(
+    slot: number,
+    other: number,
+    verdict: Verdict,
+    options: { time?: number } | undefined,
+  ): void;
 
   encode(text: string): Float32Array;
   mask(text: string): string;

@@ -2,6 +2,7 @@
 import { toOptions, type Prepared, type PreparedQuery } from './arguments.js';
 import { copyOf } from './copy.js';
 import { DpcacheError, type ItemError } from './errors.js';
+import type { Config as TrustConfig, Trusted } from './trust-items.js';
 import type { Config, EncoderConfig, OwnMask } from './types.js';
 import type { Checked } from './worker-messages.js';
 
@@ -49,6 +50,11 @@ export class Parcel {
   }
 }
 
+/** The same of an item of dpcache/trust. */
+export function trustedIn(parcel: Parcel, trusted: Trusted): Trusted {
+  return { ...trusted, item: parcel.item(trusted.item) };
+}
+
 /** What `prepare` makes of each, or why it is refused, for the worker to name all at once. */
 export function checkAll<In, Out>(
   list: readonly In[],
@@ -81,6 +87,8 @@ export function plainConfig(config: Config): Config {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) return config;
   const plain = { ...config };
   if (isObject(plain.gate)) plain.gate = { ...plain.gate };
+  const trusting = plain as TrustConfig;
+  if (Array.isArray(trusting.guards)) trusting.guards = [...trusting.guards];
   if (isObject(plain.text)) plain.text = plainEncoder(plain.text);
   return plain;
 }

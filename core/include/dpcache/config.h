@@ -110,6 +110,11 @@ struct Config {
   // next nearest slots are tried. A slot keeps the text of its first item that has one. With
   // Guard::scope items of another scope never share a slot, whatever their texts.
   GuardSet guards;
+  // Corrections and a judge's answers teach the gate: each same or different moves gate.b by at
+  // most so much, and gate.a in proportion (OnlineGate of dpcache/train.h). (0, 1]; .02 is a good
+  // one. Only with a gate whose a is from 1 to 1000; b stays at or above tau_merge. config() tells
+  // where the gate has come to, and configure() sets it. Unset: the gate stays as it is.
+  std::optional<float> correction_rate;
 #endif
 
   bool operator==(const Config&) const = default;

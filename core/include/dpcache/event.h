@@ -108,7 +108,8 @@ enum class EventKind : std::uint8_t {
 };
 
 // A change of a cache, with all that repeating it needs. Decisions are recorded, not remade: a
-// replay scores nothing. Which parts hold what:
+// replay scores nothing, but the two slots of a correction where the gate learns. Which parts hold
+// what:
 //   observe      item (its key of unit length), decision
 //   erase        decision.evicted: the slot
 //   expire       decision.evicted: the slots, ascending

@@ -1,5 +1,5 @@
-// Logarithm, logistic function and random numbers that have the same bits everywhere: from +, -, x,
-// / and square roots alone, like the exponential of numerics.h.
+// Logarithm and random numbers that have the same bits everywhere: from +, -, x, / and square roots
+// alone, like the exponential of numerics.h.
 #ifndef DPCACHE_SRC_TRAIN_NUMBERS_H_
 #define DPCACHE_SRC_TRAIN_NUMBERS_H_
 
@@ -51,12 +51,6 @@ inline double logarithm_of_one_plus(double x) noexcept {
 // e^x for x up to 708.
 inline double exponential(double x) noexcept {
   return x > 0.0 ? 1.0 / exp_nonpositive(-x) : exp_nonpositive(x);
-}
-
-// 1 / (1 + e^-x).
-inline double logistic(double x) noexcept {
-  const double e = exp_nonpositive(x < 0.0 ? x : -x);
-  return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
 // SplitMix64 (Steele, Lea & Flood 2014) over a state of the caller's.

@@ -4,6 +4,7 @@
 
 #include "aligned.h"
 #include "dpcache/train.h"
+#include "gate.h"
 #include "kernels.h"
 #include "train/check.h"
 #include "train/numbers.h"
@@ -186,16 +187,8 @@ Result<LearnedGate> gate_from_pairs(std::span<const Judged> pairs, const PairOpt
   return learned;
 }
 
-namespace {
-
-constexpr double kLeastSlope = 1.0;
-constexpr double kLargestSlope = 1000.0;
-constexpr double kSlopeRate = 0.25;  // a settles more slowly than b, from more decisions
-
-}  // namespace
-
 Result<OnlineGate> OnlineGate::create(const Gate& start, const OnlineOptions& options) {
-  if (!is_within(start.a, kLeastSlope, kLargestSlope)) {
+  if (!is_within(start.a, kLeastOnlineSlope, kLargestOnlineSlope)) {
     return bad_option("a", "from 1 to 1000 to learn online");
   }
   if (!is_within(start.b, 0.0, 2.0)) return bad_option("b", "from 0 to 2: it is a novelty");
@@ -207,17 +200,12 @@ Result<OnlineGate> OnlineGate::create(const Gate& start, const OnlineOptions& op
   return gate;
 }
 
-// The gradient of the cross-entropy in b is a ([different] - g), in ln a it is
-// a (nov - b) (g - [different]); b's is taken without its factor a, so that no step is long.
 Status OnlineGate::correct(const Judged& judged) {
   if (Status status = check_novelty(judged.novelty, 0); !status) return status;
-  const double distance = static_cast<double>(judged.novelty) - b_;
-  const double g = logistic(a_ * distance);
-  const double error = g - (judged.verdict == Verdict::different ? 1.0 : 0.0);
-  b_ = std::clamp(b_ + rate_ * error, 0.0, 2.0);
-  const double pull = a_ * distance * error;
-  const double factor = std::clamp(1.0 - kSlopeRate * rate_ * pull, 0.5, 2.0);
-  a_ = std::clamp(a_ * factor, kLeastSlope, kLargestSlope);
+  const double target = judged.verdict == Verdict::different ? 1.0 : 0.0;
+  const WideGate next = step({a_, b_}, static_cast<double>(judged.novelty), target, rate_);
+  a_ = next.a;
+  b_ = next.b;
   ++steps_;
   return {};
 }
