@@ -39,14 +39,18 @@ class Probe {
   void visit(const float* query, Visit visit) const {
     if (heads_.empty()) return;
     const std::array<Peaks, 2> peaks = both_halves(query);
-    unsigned left = kMostSteps;
+    unsigned steps = kMostSteps;
+    unsigned visits = kMostVisits;
     for (unsigned second = 1; second < kPeaks; ++second) {
       for (unsigned n = 0; n < 2 * second; ++n) {
         const unsigned half = n % 2;
         const Place place = place_of(half, peaks[half][n / 2], peaks[half][second]);
-        for (std::uint32_t link = heads_[place.list]; link != kEnd && left > 0; --left) {
+        for (std::uint32_t link = heads_[place.list]; link != kEnd; --steps) {
+          if (steps == 0) return;
           const std::uint32_t row = link & kRowMask;
-          if (link >> kRowBits == place.tag && visit(std::size_t{row})) return;
+          if (link >> kRowBits == place.tag) {
+            if (visit(std::size_t{row}) || --visits == 0) return;
+          }
           link = links_[2 * std::size_t{row} + half];
         }
       }
@@ -62,7 +66,10 @@ class Probe {
   static constexpr unsigned kRowBits = 24;
   static constexpr std::uint32_t kRowMask = (1U << kRowBits) - 1;
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+  // Steps through lists cost little; visits, for which a key is scored, must stay far below the
+  // search that they save, also where many keys are alike.
   static constexpr unsigned kMostSteps = 1024;
+  static constexpr unsigned kMostVisits = 128;
 
   struct Place {
     std::size_t list;
