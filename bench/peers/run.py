@@ -158,7 +158,8 @@ def write(lines: list[dict], missing: str, absent: list[str]) -> None:
   in no ratio. It is left out where building it takes minutes.
 - Made keys: about √N clusters of cosine .5 within. Repeats: keys with noise of cosine .96. Novel: others of the same
   clusters. Scattered: random directions.
-- dpcache is filled by replay, as from a file: how far a slot is from the others it learns in the first rounds.
+- dpcache is filled as by a stream, outside the clock: how far a slot is from the others is found when it opens. Of a
+  memory that comes from a file it is learnt when a slot is asked for the second time, which costs a second search.
 - Ratio: the time of the fastest exact peer to that of dpcache.
 """)
     print("## What was asked for, and what came out\n")

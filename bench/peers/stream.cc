@@ -143,14 +143,19 @@ class Observe : public Taker {
       out[i] = outcome(checked(cache_.observe(item)));
     }
   }
-  void bring(const float* key) override { open_slot(cache_, key); }
-  void settle() override { cache_.prepare(); }
+  void bring(const float* key) override { brought_.insert(brought_.end(), key, key + dimension()); }
+  void settle() override {
+    take_in(cache_, brought_.data(), brought_.size() / dimension());
+    brought_.clear();
+    cache_.prepare();
+  }
 
  protected:
   dpcache::Cache& cache() { return cache_; }
 
  private:
   dpcache::Cache cache_;
+  std::vector<float> brought_;  // until they settle
 };
 
 class ObserveBatch : public Observe {
