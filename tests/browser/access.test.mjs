@@ -74,6 +74,19 @@ for (const { name, ...view } of views) {
 }
 
 for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious where merges are reviewed: ${name}`, async () => {
+    const page = await stage.open({ ...view, hash: '#sample=support&guards=negation,antonym&merge=0.2&audit=full' });
+    await page.locator('#review-list button').first().click(); // the same
+    await page.locator('#review-list button').nth(1).click(); // different
+    await page.locator('#apart-list li').first().waitFor();
+    await page.locator('#slot-body button').first().click();
+    await page.locator('#member-body tr').first().waitFor();
+    await judge(page, `trust-${name}`);
+    await page.done();
+  });
+}
+
+for (const { name, ...view } of views) {
   test(`axe-core finds nothing serious in the server tab: ${name}`, { skip }, async () => {
     const page = await openPage(stage.browser, server.url, view);
     await page.click('#tab-server');
@@ -172,6 +185,10 @@ test('a keyboard is enough: every control is reached, in order, and can be seen'
     'budget',
     'decay',
     'reset',
+    'merge',
+    'audit',
+    'review-rows',
+    'apart-rows',
     'log-scale',
     'question',
     'lab-items',

@@ -1,6 +1,17 @@
 // The page's side of the engine's worker: promises for questions, callbacks for a replay.
 import type { Knobs } from '../settings';
-import type { Answer, Begin, Chunk, Done, Opened, Question, Reply, Request } from './protocol';
+import type {
+  Answer,
+  Begin,
+  Chunk,
+  Correction,
+  Done,
+  Opened,
+  Question,
+  Reply,
+  Request,
+  TrustInfo,
+} from './protocol';
 import type { SampleName } from '../samples/names';
 
 export interface ReplayListener {
@@ -61,9 +72,9 @@ export class EngineClient {
   }
 
   /** Begins a replay; what an earlier one still sends is ignored. */
-  replay(knobs: Knobs): void {
+  replay(knobs: Knobs, corrections: readonly Correction[]): void {
     this.#run = this.#nextId++;
-    const request: Request = { type: 'replay', id: this.#run, knobs };
+    const request: Request = { type: 'replay', id: this.#run, knobs, corrections };
     this.#worker.postMessage(request);
   }
 
@@ -84,6 +95,13 @@ export class EngineClient {
     const reply = await this.#ask('ask', { run, at, question });
     if (reply.type !== 'answer') throw new Error(`no answer but ${reply.type}`);
     return reply.answer;
+  }
+
+  /** What can be reviewed then, and the members of a slot (0: of none). */
+  async trust(run: number, at: number, slot: number): Promise<TrustInfo> {
+    const reply = await this.#ask('trust', { run, at, slot });
+    if (reply.type !== 'trust') throw new Error(`no list but ${reply.type}`);
+    return reply.trust;
   }
 
   async save(run: number, at: number): Promise<Uint8Array<ArrayBuffer>> {
