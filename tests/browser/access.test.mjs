@@ -99,6 +99,16 @@ for (const { name, ...view } of views) {
 }
 
 for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious in the tab of templates: ${name}`, async () => {
+    const page = await stage.open(view);
+    await page.click('#tab-templates');
+    await page.locator('#template-list summary').first().click();
+    await judge(page, `templates-${name}`);
+    await page.done();
+  });
+}
+
+for (const { name, ...view } of views) {
   test(`axe-core finds nothing serious in the tab that learns: ${name}`, async () => {
     const page = await stage.open(view);
     await page.click('#tab-learn');
@@ -119,6 +129,9 @@ test('axe-core finds nothing serious where there is no server', async () => {
 test('arrow keys go from tab to tab, and each shows its part', async () => {
   const page = await stage.open();
   await page.focus('#tab-own');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-templates');
+  await page.locator('#template-list li').first().waitFor();
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-learn');
   await page.locator('#learn-run').waitFor();

@@ -47,6 +47,8 @@ let pending: Results | null = null;
 let startsOver = true;
 let selected = 0;
 let isDirty = true;
+/** What is behind the other tabs, by its name. */
+const fetched = new Map<string, Promise<Shown>>();
 
 const progress = find('progress', HTMLProgressElement);
 const notice = find('notice', HTMLElement);
@@ -256,6 +258,7 @@ function begin(): void {
   startsOver = true;
   selected = 0;
   corrections = [];
+  tell();
   const fileName = stream.sample === null ? stream.name : null;
   source.show(settings.sample, settings.size, fileName, memory);
   knobsPanel.show(settings, stream.kind, memory);
@@ -349,20 +352,29 @@ function useTau(tau: number): void {
 
 // What is behind the other tabs is fetched, and the server asked, when somebody wants to see it.
 const behind = {
+  templates: () =>
+    import('./panels/templates').then(
+      (it) =>
+        new it.TemplatesPanel({ stream: () => stream, find: (codes) => client.templates(codes) }),
+    ),
   learn: () =>
     import('./panels/learn').then(
       (it) => new it.LearnPanel({ masks: () => settings.masks, use: useTau }),
     ),
   server: () => import('./panels/server').then((it) => new it.ServerPanel()),
 };
-const fetched = new Map<string, Promise<Shown>>();
-makeTabs(['tab-own', 'tab-learn', 'tab-server'], (id) => {
+makeTabs(['tab-own', 'tab-templates', 'tab-learn', 'tab-server'], (id) => {
   const name = id.slice('tab-'.length);
-  if (name === 'learn' || name === 'server') {
+  if (name === 'templates' || name === 'learn' || name === 'server') {
     if (!fetched.has(name)) fetched.set(name, behind[name]());
   } else {
     touch(); // what was out of sight is drawn
   }
+  tell();
+});
+
+/** Lets what is behind the other tabs know whether it is in sight, and that the stream may be new. */
+function tell(): void {
   for (const [one, panel] of fetched) {
     panel.then(
       (it) => (find(one, HTMLElement).hidden ? it.hide() : it.show()),
@@ -372,7 +384,7 @@ makeTabs(['tab-own', 'tab-learn', 'tab-server'], (id) => {
       },
     );
   }
-});
+}
 
 // The address behind "#" holds settings: the link to the stream must leave it alone.
 document.querySelector('.skip')?.addEventListener('click', (event) => {

@@ -10,6 +10,7 @@ import type {
   Question,
   Reply,
   Request,
+  TemplatesInfo,
   TrustInfo,
 } from './protocol';
 import type { SampleName } from '../samples/names';
@@ -102,6 +103,13 @@ export class EngineClient {
     const reply = await this.#ask('trust', { run, at, slot });
     if (reply.type !== 'trust') throw new Error(`no list but ${reply.type}`);
     return reply.trust;
+  }
+
+  /** The kinds of line in the stream; null: it is no text. */
+  async templates(codes: 'vary' | 'fixed'): Promise<TemplatesInfo | null> {
+    const reply = await this.#ask('templates', { codes });
+    if (reply.type !== 'templates') throw new Error(`no templates but ${reply.type}`);
+    return reply.templates;
   }
 
   async save(run: number, at: number): Promise<Uint8Array<ArrayBuffer>> {

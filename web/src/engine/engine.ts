@@ -67,14 +67,26 @@ export class Engine {
   /** Requests are served one after the other; a newer replay ends the one that runs. */
   receive(request: Request): void {
     if (request.type === 'replay') this.#latestRun = request.id;
-    this.#queue = this.#queue
-      .then(() => this.#serve(request))
-      .catch((error: unknown) => {
-        this.#post({ type: 'failed', id: request.id, message: wordsFor(error) });
-      });
+    const fail = (error: unknown): void =>
+      this.#post({ type: 'failed', id: request.id, message: wordsFor(error) });
+    if (request.type === 'templates') {
+      this.#findTemplates(request).catch(fail); // of the stream alone: no replay is waited for
+    } else {
+      this.#queue = this.#queue.then(() => this.#serve(request)).catch(fail);
+    }
   }
 
-  async #serve(request: Request): Promise<void> {
+  async #findTemplates({ id, codes }: Extract<Request, { type: 'templates' }>): Promise<void> {
+    const stream = this.#stream;
+    let templates = null;
+    if (stream.kind === 'text') {
+      const part = await import('./templates');
+      templates = await part.templatesOf(stream.texts, codes, nextTask);
+    }
+    this.#post({ type: 'templates', id, templates });
+  }
+
+  async #serve(request: Exclude<Request, { type: 'templates' }>): Promise<void> {
     const { id } = request;
     switch (request.type) {
       case 'sample':

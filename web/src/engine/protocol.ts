@@ -1,6 +1,7 @@
 // What the page and the engine's worker say to each other.
 import type { FullConfig as PlainConfig, Stats } from 'dpcache';
 import type { Config as TrustConfig, Guard } from 'dpcache/trust';
+import type { Template } from 'dpcache/templates';
 import type { SampleName } from '../samples/names';
 import type { Knobs } from '../settings';
 
@@ -27,6 +28,7 @@ export type Request =
   | { type: 'replay'; id: number; knobs: Knobs; corrections?: readonly Correction[] }
   | { type: 'trust'; id: number; run: number; at: number; slot: number }
   | { type: 'ask'; id: number; run: number; at: number; question: Question }
+  | { type: 'templates'; id: number; codes: 'vary' | 'fixed' }
   | { type: 'save'; id: number; run: number; at: number };
 
 /** The stream as the page shows it. */
@@ -136,6 +138,15 @@ export interface Answer {
   top: { slot: number; similarity: number; weight: number; example: string }[];
 }
 
+/** The kinds of line in a stream of text. */
+export interface TemplatesInfo {
+  lines: number;
+  /** How many there are. */
+  size: number;
+  /** Those of most lines, in this order. */
+  templates: Template[];
+}
+
 /** One item of a slot. */
 export interface MemberInfo {
   seq: number;
@@ -179,5 +190,6 @@ export type Reply =
   | { type: 'done'; done: Done }
   | { type: 'answer'; id: number; answer: Answer }
   | { type: 'trust'; id: number; trust: TrustInfo }
+  | { type: 'templates'; id: number; templates: TemplatesInfo | null }
   | { type: 'saved'; id: number; bytes: Uint8Array<ArrayBuffer> }
   | { type: 'failed'; id: number; message: string };
