@@ -16,9 +16,9 @@ import {
 } from './arguments.js';
 import { Cache as PlainCache, named } from './cache.js';
 import { DpcacheError } from './errors.js';
-import { Runtime } from './runtime.js';
 import { optionalTime } from './settings.js';
-import createTrustCore, { type TrustCore } from './trust-core.js';
+import type { TrustCore } from './trust-core.js';
+import { runtime } from './trust-runtime.js';
 import type {
   Config as PlainConfig,
   Decision as PlainDecision,
@@ -29,9 +29,18 @@ import type {
   OpenOptions,
   Query,
 } from './types.js';
-import { sharing } from './wasm-source.js';
 import type { Reply, Request } from './wire.js';
 
+export {
+  advise,
+  type Advice,
+  type AdviceEncoder,
+  type AdviceItem,
+  type AdvicePair,
+  type AdviseOptions,
+  type TauTried,
+  type Valley,
+} from './advise.js';
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
 export type { Match, OpenOptions, Query } from './types.js';
 
@@ -143,14 +152,6 @@ export interface Review {
   other: number;
   similarity: number;
 }
-
-const runtime = sharing<Runtime>({
-  start: (module) => Runtime.start(module, createTrustCore),
-  ownFile: () => new URL('./trust.wasm', import.meta.url),
-  advice:
-    'Where a bundler has moved this module away from its file, give { wasm } the address, bytes or ' +
-    'module of dpcache/trust.wasm',
-});
 
 interface Trusted {
   item: Prepared;
