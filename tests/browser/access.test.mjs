@@ -114,6 +114,13 @@ for (const { name, ...view } of views) {
     await page.click('#tab-learn');
     await page.click('#learn-run');
     await page.locator('#learn-body tr >> nth=3').waitFor();
+    await page.click('#advice-run');
+    await page.locator('#advice-body tr >> nth=3').waitFor();
+    const cut = await page.locator('#learn th, #advice-body').evaluateAll((cells) => {
+      const isCut = (cell) => cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right + 1;
+      return cells.filter(isCut).map((cell) => cell.textContent);
+    });
+    assert.deepEqual(cut, [], 'headings are cut');
     await judge(page, `learn-${name}`);
     await page.done();
   });

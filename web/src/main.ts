@@ -359,7 +359,12 @@ const behind = {
     ),
   learn: () =>
     import('./panels/learn').then(
-      (it) => new it.LearnPanel({ masks: () => settings.masks, use: useTau }),
+      (it) =>
+        new it.LearnPanel({
+          masks: () => settings.masks,
+          use: useTau,
+          advice: (pairs) => client.advice(pairs, settings.masks),
+        }),
     ),
   server: () => import('./panels/server').then((it) => new it.ServerPanel()),
 };

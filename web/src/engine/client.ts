@@ -1,5 +1,6 @@
 // The page's side of the engine's worker: promises for questions, callbacks for a replay.
-import type { Knobs } from '../settings';
+import type { Advice, AdvicePair } from 'dpcache/trust';
+import type { Knobs, Mask } from '../settings';
 import type {
   Answer,
   Begin,
@@ -110,6 +111,13 @@ export class EngineClient {
     const reply = await this.#ask('templates', { codes });
     if (reply.type !== 'templates') throw new Error(`no templates but ${reply.type}`);
     return reply.templates;
+  }
+
+  /** What the stream says of tau. */
+  async advice(pairs: readonly AdvicePair[], masks: readonly Mask[]): Promise<Advice> {
+    const reply = await this.#ask('advice', { pairs, masks });
+    if (reply.type !== 'advice') throw new Error(`no advice but ${reply.type}`);
+    return reply.advice;
   }
 
   async save(run: number, at: number): Promise<Uint8Array<ArrayBuffer>> {

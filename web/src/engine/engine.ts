@@ -71,6 +71,8 @@ export class Engine {
       this.#post({ type: 'failed', id: request.id, message: wordsFor(error) });
     if (request.type === 'templates') {
       this.#findTemplates(request).catch(fail); // of the stream alone: no replay is waited for
+    } else if (request.type === 'advice') {
+      this.#advise(request).catch(fail);
     } else {
       this.#queue = this.#queue.then(() => this.#serve(request)).catch(fail);
     }
@@ -86,7 +88,14 @@ export class Engine {
     this.#post({ type: 'templates', id, templates });
   }
 
-  async #serve(request: Exclude<Request, { type: 'templates' }>): Promise<void> {
+  async #advise({ id, pairs, masks }: Extract<Request, { type: 'advice' }>): Promise<void> {
+    const stream = this.#stream;
+    const isLabelled = this.#sample === 'sensor';
+    const part = await import('./advice');
+    this.#post({ type: 'advice', id, advice: await part.adviceOn(stream, isLabelled, pairs, masks) });
+  }
+
+  async #serve(request: Exclude<Request, { type: 'templates' | 'advice' }>): Promise<void> {
     const { id } = request;
     switch (request.type) {
       case 'sample':

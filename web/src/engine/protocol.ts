@@ -1,9 +1,9 @@
 // What the page and the engine's worker say to each other.
 import type { FullConfig as PlainConfig, Stats } from 'dpcache';
-import type { Config as TrustConfig, Guard } from 'dpcache/trust';
+import type { Advice, AdvicePair, Config as TrustConfig, Guard } from 'dpcache/trust';
 import type { Template } from 'dpcache/templates';
 import type { SampleName } from '../samples/names';
-import type { Knobs } from '../settings';
+import type { Knobs, Mask } from '../settings';
 
 /** A question is a text, a vector, or an item of the stream by its number from 0. */
 export type Question = { text: string } | { key: number[] } | { item: number };
@@ -29,6 +29,7 @@ export type Request =
   | { type: 'trust'; id: number; run: number; at: number; slot: number }
   | { type: 'ask'; id: number; run: number; at: number; question: Question }
   | { type: 'templates'; id: number; codes: 'vary' | 'fixed' }
+  | { type: 'advice'; id: number; pairs: readonly AdvicePair[]; masks: readonly Mask[] }
   | { type: 'save'; id: number; run: number; at: number };
 
 /** The stream as the page shows it. */
@@ -191,5 +192,6 @@ export type Reply =
   | { type: 'answer'; id: number; answer: Answer }
   | { type: 'trust'; id: number; trust: TrustInfo }
   | { type: 'templates'; id: number; templates: TemplatesInfo | null }
+  | { type: 'advice'; id: number; advice: Advice }
   | { type: 'saved'; id: number; bytes: Uint8Array<ArrayBuffer> }
   | { type: 'failed'; id: number; message: string };

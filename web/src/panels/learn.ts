@@ -9,6 +9,7 @@ import { readBytes } from '../parse/read';
 import { labelledQuestions } from '../samples/support';
 import type { Mask } from '../settings';
 import type { Shown } from '../tabs';
+import { AdvicePanel, type AdviceHost } from './advice';
 import { setLegend } from './legend';
 
 export interface LearnHost {
@@ -16,6 +17,8 @@ export interface LearnHost {
   masks(): readonly Mask[];
   /** Takes a threshold over. */
   use(tau: number): void;
+  /** What the stream itself says. */
+  advice: AdviceHost['ask'];
 }
 
 const sampleItems = 120;
@@ -67,6 +70,7 @@ export class LearnPanel implements Shown {
   readonly #body = find('learn-body', HTMLTableSectionElement);
   readonly #use = find('learn-use', HTMLButtonElement);
   readonly #canvas: Canvas;
+  readonly #advice: AdvicePanel;
   #points: readonly ErrorPoint[] = [];
   #tau: number | null = null;
   #run = 0; // grows when what is under way is no longer wanted
@@ -75,6 +79,11 @@ export class LearnPanel implements Shown {
     this.#host = host;
     this.#canvas = new Canvas(find('learn-chart', HTMLCanvasElement), () => this.#draw());
     onThemeChange(() => this.#draw());
+    this.#advice = new AdvicePanel({
+      ask: (pairs) => host.advice(pairs),
+      pairs: () => parsePairs(this.#pairs.value),
+      use: (tau) => host.use(tau),
+    });
     void this.#attempt(async () => {
       try {
         const sample = await samplePairs(host.masks());
@@ -99,6 +108,7 @@ export class LearnPanel implements Shown {
   }
 
   show(): void {
+    this.#advice.draw();
     this.#draw();
   }
 
