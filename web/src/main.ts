@@ -363,7 +363,7 @@ const behind = {
         new it.LearnPanel({
           masks: () => settings.masks,
           use: useTau,
-          advice: (pairs) => client.advice(pairs, settings.masks),
+          advice: (known) => client.advice(known, settings.masks),
         }),
     ),
   server: () => import('./panels/server').then((it) => new it.ServerPanel()),

@@ -1,7 +1,8 @@
 // What a stream says of tau; fetched, with its WebAssembly, when that is asked for.
 import { Encoder } from 'dpcache';
-import { advise, type Advice, type AdvicePair } from 'dpcache/trust';
+import { advise, type Advice } from 'dpcache/trust';
 import type { Mask } from '../settings';
+import type { Known } from './protocol';
 import { vectorOf, type Stream } from './stream';
 
 const sample = 2000; // items that are looked at: a second's work
@@ -10,7 +11,7 @@ const sample = 2000; // items that are looked at: a second's work
 export async function adviceOn(
   stream: Stream,
   isLabelled: boolean,
-  pairs: readonly AdvicePair[],
+  known: Known,
   masks: readonly Mask[],
 ): Promise<Advice> {
   const encoder = await Encoder.create({ masks: masks.length > 0 ? masks : 'none' });
@@ -22,7 +23,7 @@ export async function adviceOn(
             const key = vectorOf(stream, i);
             return isLabelled ? { key, label } : { key };
           });
-    return await advise(items, { encoder, pairs, sample });
+    return await advise(items, { ...known, encoder, sample });
   } finally {
     encoder.dispose();
   }

@@ -1,5 +1,5 @@
 // The page's side of the engine's worker: promises for questions, callbacks for a replay.
-import type { Advice, AdvicePair } from 'dpcache/trust';
+import type { Advice } from 'dpcache/trust';
 import type { Knobs, Mask } from '../settings';
 import type {
   Answer,
@@ -7,6 +7,7 @@ import type {
   Chunk,
   Correction,
   Done,
+  Known,
   Opened,
   Question,
   Reply,
@@ -114,8 +115,8 @@ export class EngineClient {
   }
 
   /** What the stream says of tau. */
-  async advice(pairs: readonly AdvicePair[], masks: readonly Mask[]): Promise<Advice> {
-    const reply = await this.#ask('advice', { pairs, masks });
+  async advice(known: Known, masks: readonly Mask[]): Promise<Advice> {
+    const reply = await this.#ask('advice', { known, masks });
     if (reply.type !== 'advice') throw new Error(`no advice but ${reply.type}`);
     return reply.advice;
   }

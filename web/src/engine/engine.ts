@@ -88,11 +88,12 @@ export class Engine {
     this.#post({ type: 'templates', id, templates });
   }
 
-  async #advise({ id, pairs, masks }: Extract<Request, { type: 'advice' }>): Promise<void> {
+  async #advise({ id, known, masks }: Extract<Request, { type: 'advice' }>): Promise<void> {
     const stream = this.#stream;
     const isLabelled = this.#sample === 'sensor';
     const part = await import('./advice');
-    this.#post({ type: 'advice', id, advice: await part.adviceOn(stream, isLabelled, pairs, masks) });
+    const advice = await part.adviceOn(stream, isLabelled, known, masks);
+    this.#post({ type: 'advice', id, advice });
   }
 
   async #serve(request: Exclude<Request, { type: 'templates' | 'advice' }>): Promise<void> {

@@ -1,9 +1,12 @@
 // What the page and the engine's worker say to each other.
 import type { FullConfig as PlainConfig, Stats } from 'dpcache';
-import type { Advice, AdvicePair, Config as TrustConfig, Guard } from 'dpcache/trust';
+import type { Advice, AdviseOptions, Config as TrustConfig, Guard } from 'dpcache/trust';
 import type { Template } from 'dpcache/templates';
 import type { SampleName } from '../samples/names';
 import type { Knobs, Mask } from '../settings';
+
+/** What advice is to heed: pairs, and how often it may be wrong. */
+export type Known = Pick<AdviseOptions, 'pairs' | 'maxFalseMerge' | 'confidence'>;
 
 /** A question is a text, a vector, or an item of the stream by its number from 0. */
 export type Question = { text: string } | { key: number[] } | { item: number };
@@ -29,7 +32,7 @@ export type Request =
   | { type: 'trust'; id: number; run: number; at: number; slot: number }
   | { type: 'ask'; id: number; run: number; at: number; question: Question }
   | { type: 'templates'; id: number; codes: 'vary' | 'fixed' }
-  | { type: 'advice'; id: number; pairs: readonly AdvicePair[]; masks: readonly Mask[] }
+  | { type: 'advice'; id: number; known: Known; masks: readonly Mask[] }
   | { type: 'save'; id: number; run: number; at: number };
 
 /** The stream as the page shows it. */

@@ -1,12 +1,15 @@
 // What the stream itself says of tau: the histogram, its valley, a suggestion, and what each would do.
 import type { Advice, AdvicePair } from 'dpcache/trust';
+import type { Known } from '../engine/protocol';
 import { Canvas, onThemeChange } from '../draw/canvas';
 import { drawAdvice } from '../draw/advice_chart';
 import { counted, find, make, setText, whole } from '../dom';
 import { setLegend } from './legend';
 
 export interface AdviceHost {
-  ask(pairs: readonly AdvicePair[]): Promise<Advice>;
+  ask(known: Known): Promise<Advice>;
+  /** How often it may be wrong, as the form above says. */
+  limits(): Pick<Known, 'maxFalseMerge' | 'confidence'>;
   /** The pairs above; throws where they are none. */
   pairs(): readonly AdvicePair[];
   use(tau: number): void;
@@ -55,8 +58,10 @@ export class AdvicePanel {
     this.#show(null);
     this.#say('Looking …');
     try {
-      const advice = await this.#host.ask(this.#withPairs.checked ? this.#host.pairs() : []);
-      if (run === this.#run) this.#show(advice);
+      const pairs = this.#withPairs.checked ? this.#host.pairs() : [];
+      const limits = this.#host.limits();
+      const advice = await this.#host.ask({ ...limits, pairs });
+      if (run === this.#run) this.#show(advice, limits.confidence);
     } catch (error) {
       if (run === this.#run) this.#say(error instanceof Error ? error.message : String(error), true);
     }
@@ -67,7 +72,7 @@ export class AdvicePanel {
     this.#words.classList.toggle('bad', isBad);
   }
 
-  #show(advice: Advice | null): void {
+  #show(advice: Advice | null, confidence = 0): void {
     this.#advice = advice;
     const tau = advice?.tau ?? null;
     this.#use.disabled = tau === null;
@@ -75,7 +80,7 @@ export class AdvicePanel {
       ...(advice?.warnings ?? []).map((text) => make('li', '', `Beware: ${text}.`)),
     );
     this.#body.replaceChildren(...(advice ? rowsOf(advice) : []));
-    if (advice) this.#say(sentence(advice), tau === null);
+    if (advice) this.#say(sentence(advice, confidence), tau === null);
     const [valley] = advice?.valleys ?? [];
     setLegend(
       this.#legend,
@@ -92,12 +97,13 @@ export class AdvicePanel {
   }
 }
 
-function sentence({ tau, reason, wrongShare, bounded, valleys, evidence }: Advice): string {
+function sentence(advice: Advice, confidence: number): string {
+  const { tau, reason, wrongShare, bounded, valleys, evidence } = advice;
   if (tau === null) return `No τ: ${reason}.`;
   const shown = inHundredths(tau);
   const share = wrongShare === null ? 'unknown' : percent(wrongShare);
   const rate = bounded
-    ? `at most ${share} merge wrongly, with confidence 90 %`
+    ? `at most ${share} merge wrongly, with confidence ${percent(confidence)}`
     : `about ${share} of all items would merge wrongly, an estimate`;
   const again =
     evidence === 'valley' && valleys[0]

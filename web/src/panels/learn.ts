@@ -80,7 +80,8 @@ export class LearnPanel implements Shown {
     this.#canvas = new Canvas(find('learn-chart', HTMLCanvasElement), () => this.#draw());
     onThemeChange(() => this.#draw());
     this.#advice = new AdvicePanel({
-      ask: (pairs) => host.advice(pairs),
+      ask: (known) => host.advice(known),
+      limits: () => this.#limits(),
       pairs: () => parsePairs(this.#pairs.value),
       use: (tau) => host.use(tau),
     });
@@ -142,13 +143,18 @@ export class LearnPanel implements Shown {
     const encoder = await Encoder.create({ masks: this.#host.masks() });
     try {
       const learned = await train(pairs, { encoder });
-      const maxFalseMerge = this.#most.valueAsNumber / 100;
-      const confidence = this.#confidence.valueAsNumber / 100;
-      const found = await calibrate(pairs, { encoder, maxFalseMerge, confidence });
+      const found = await calibrate(pairs, { encoder, ...this.#limits() });
       if (run === this.#run) this.#show(learned, found);
     } finally {
       encoder.dispose();
     }
+  }
+
+  #limits(): { maxFalseMerge: number; confidence: number } {
+    return {
+      maxFalseMerge: this.#most.valueAsNumber / 100,
+      confidence: this.#confidence.valueAsNumber / 100,
+    };
   }
 
   #forget(): void {
