@@ -200,3 +200,5 @@ EMSCRIPTEN_BINDINGS(dpcache_trust) {
 
 }  // namespace
 }  // namespace dpcache::wasm
+
+#include "advise_bindings.cc"

@@ -74,6 +74,19 @@ for (const { name, ...view } of views) {
 }
 
 for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious where merges are reviewed: ${name}`, async () => {
+    const page = await stage.open({ ...view, hash: '#sample=support&guards=negation,antonym&merge=0.2&audit=full' });
+    await page.locator('#review-list button').first().click(); // the same
+    await page.locator('#review-list button').nth(1).click(); // different
+    await page.locator('#apart-list li').first().waitFor();
+    await page.locator('#slot-body button').first().click();
+    await page.locator('#member-body tr').first().waitFor();
+    await judge(page, `trust-${name}`);
+    await page.done();
+  });
+}
+
+for (const { name, ...view } of views) {
   test(`axe-core finds nothing serious in the server tab: ${name}`, { skip }, async () => {
     const page = await openPage(stage.browser, server.url, view);
     await page.click('#tab-server');
@@ -86,11 +99,28 @@ for (const { name, ...view } of views) {
 }
 
 for (const { name, ...view } of views) {
+  test(`axe-core finds nothing serious in the tab of templates: ${name}`, async () => {
+    const page = await stage.open(view);
+    await page.click('#tab-templates');
+    await page.locator('#template-list summary').first().click();
+    await judge(page, `templates-${name}`);
+    await page.done();
+  });
+}
+
+for (const { name, ...view } of views) {
   test(`axe-core finds nothing serious in the tab that learns: ${name}`, async () => {
     const page = await stage.open(view);
     await page.click('#tab-learn');
     await page.click('#learn-run');
     await page.locator('#learn-body tr >> nth=3').waitFor();
+    await page.click('#advice-run');
+    await page.locator('#advice-body tr >> nth=3').waitFor();
+    const cut = await page.locator('#learn th, #advice-body').evaluateAll((cells) => {
+      const isCut = (cell) => cell.getBoundingClientRect().right > cell.closest('.scroll').getBoundingClientRect().right + 1;
+      return cells.filter(isCut).map((cell) => cell.textContent);
+    });
+    assert.deepEqual(cut, [], 'headings are cut');
     await judge(page, `learn-${name}`);
     await page.done();
   });
@@ -106,6 +136,9 @@ test('axe-core finds nothing serious where there is no server', async () => {
 test('arrow keys go from tab to tab, and each shows its part', async () => {
   const page = await stage.open();
   await page.focus('#tab-own');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-templates');
+  await page.locator('#template-list li').first().waitFor();
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-learn');
   await page.locator('#learn-run').waitFor();
@@ -172,6 +205,10 @@ test('a keyboard is enough: every control is reached, in order, and can be seen'
     'budget',
     'decay',
     'reset',
+    'merge',
+    'audit',
+    'review-rows',
+    'apart-rows',
     'log-scale',
     'question',
     'lab-items',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cache } from 'dpcache';
+import { Cache as TrustCache } from 'dpcache/trust';
 import { bundle } from './bundle.mjs';
 
 const { Engine } = await bundle('engine/engine.ts', 'engine');
@@ -30,11 +31,16 @@ function started() {
       engine.receive({ id, ...request });
     });
   };
-  stage.replay = (knobs) =>
-    stage.send({ type: 'replay', knobs: { ...defaultsFor('log'), ...knobs } });
+  stage.replay = (knobs, corrections) =>
+    stage.send({ type: 'replay', knobs: { ...defaultsFor('log'), ...knobs }, corrections });
+  stage.trust = async (at, slot = 0) => {
+    const { run } = stage.results.begin;
+    return (await stage.send({ type: 'trust', run, at, slot })).trust;
+  };
   stage.save = async (at) => {
     const { run } = stage.results.begin;
-    return Cache.load((await stage.send({ type: 'save', run, at })).bytes);
+    // It reads what the plain one writes, too.
+    return TrustCache.load((await stage.send({ type: 'save', run, at })).bytes);
   };
   return stage;
 }
@@ -56,8 +62,9 @@ async function compare(stage, moments) {
     assert.equal(stage.results.slotsAt(at), cache.size);
     const { evictions, folds, merges, allocations } = cache.stats();
     const sum = (bins) => bins.reduce((total, n) => total + n, 0);
+    const splits = stage.results.edits.filter((one) => one.kind === 'split' && one.at <= at).length;
     assert.deepEqual(
-      [shown.evicted, shown.folded, sum(shown.merged), sum(shown.allocated)],
+      [shown.evicted, shown.folded, sum(shown.merged), sum(shown.allocated) + splits],
       [evictions, folds, merges, allocations],
     );
     cache.dispose();
@@ -102,6 +109,109 @@ test('any moment is what the cache held then: an opened memory that folds', asyn
   const folds = stage.results.gone.filter(({ into }) => into > 0).length;
   assert.ok(folds > 10, `${folds} folds`);
   await compare(stage, moments);
+});
+
+// Settings in which each correction has something to do.
+const corrected = { tau: 0.4, merge: 0.1, audit: 'full', decay: 0.97 };
+
+for (const [what, knobs] of [
+  ['by all that is kept', {}],
+  ['by the items once more', { audit: 'ids' }],
+  ['with centroids and guards', { key: 'centroid', value: 'last', guards: ['negation', 'order'] }],
+]) {
+  test(`any moment is what the cache held then, also after corrections: ${what}`, async () => {
+    const stage = started();
+    await stage.send({ type: 'file', file: fileOf('a.log', lines(300).join('\n')) });
+    const settings = { ...corrected, ...knobs };
+    const made = [];
+    const make = async (correction) => {
+      made.push(correction);
+      const { done } = await stage.replay(settings, made);
+      assert.deepEqual(done.refused, []);
+    };
+    await stage.replay(settings);
+    for (const at of [60, 61, 130, 300]) {
+      const shown = new Moment(stage.results);
+      shown.moveTo(at);
+      const largest = [...shown.slots.values()].sort((a, b) => b.count - a.count)[0];
+      const { members } = await stage.trust(at, largest.id);
+      assert.equal(members.length, largest.count);
+      const { item } = members[members.length >> 1];
+      await make({ at, kind: 'split', member: { item } });
+      const { opened, slot } = stage.results.edits.find((one) => one.item === item);
+      assert.deepEqual([slot, (await stage.trust(at, opened)).members[0].item], [largest.id, item]);
+      // The pair is listed, and what comes later leaves it apart.
+      for (const later of [at, 300]) {
+        const { apart } = await stage.trust(later);
+        assert.ok(apart.some((one) => one.slot === slot && one.other === opened), `${later}`);
+      }
+      const { reviews } = await stage.trust(at);
+      const ref = (id) => ({ item: shown.slots.get(id)?.firstItem ?? item });
+      const [first, second] = reviews;
+      if (first) await make({ at, kind: 'verdict', slot: ref(first.slot), other: ref(first.other), verdict: 'same' });
+      if (second) await make({ at, kind: 'verdict', slot: ref(second.slot), other: ref(second.other), verdict: 'different' });
+      assert.ok((await stage.trust(at)).reviews.length < Math.max(1, reviews.length));
+    }
+    assert.ok(stage.results.edits.some(({ kind }) => kind === 'fold'), 'nothing was folded by hand');
+    await compare(stage, moments);
+  });
+}
+
+test('what was split off and then called the same is one again', async () => {
+  const stage = started();
+  await stage.send({ type: 'file', file: fileOf('a.log', lines(300).join('\n')) });
+  await stage.replay(corrected);
+  const before = (await stage.save(300)).slots().map(({ id, count }) => [id, count]);
+  const { members } = await stage.trust(300, before[0][0]);
+  const [first, second] = members.map(({ item }) => ({ item }));
+  const split = { at: 300, kind: 'split', member: second };
+  await stage.replay(corrected, [split]);
+  assert.equal((await stage.save(300)).size, before.length + 1);
+  const same = { at: 300, kind: 'verdict', slot: first, other: second, verdict: 'same' };
+  await stage.replay(corrected, [split, same]);
+  assert.deepEqual((await stage.save(300)).slots().map(({ id, count }) => [id, count]), before);
+  await compare(stage, [300, 150, 300]);
+});
+
+test('a correction that has no place is refused by its number, and the others are made', async () => {
+  const stage = started();
+  await stage.send({ type: 'file', file: fileOf('a.log', 'one\none\ntwo words\n') });
+  const split = (item, at = 3) => ({ at, kind: 'split', member: { item } });
+  const { done } = await stage.replay({ audit: 'full' }, [split(1), split(2), split(7)]);
+  assert.deepEqual(done.refused.map(({ correction }) => correction), [1, 2]);
+  assert.match(done.refused[0].message, /only member/);
+  assert.match(done.refused[1].message, /not come yet/);
+  assert.equal((await stage.save(3)).size, 3);
+});
+
+test('a memory with an audit is opened with it, and corrected before its first item', async () => {
+  const cache = await TrustCache.create({ text: {}, tau: 0.9, audit: 'full', guards: ['number', 'scope'] });
+  cache.observe({ text: 'turn on dark mode', id: 'on', payload: { text: 'turn on dark mode' } });
+  cache.observe({ text: 'turn off dark mode', id: 'off', payload: { text: 'turn off dark mode' } });
+  const stage = started();
+  await stage.send({ type: 'file', file: fileOf('a.log', 'turn off dark mode\nturn off dark mode, 7\n') });
+  const { opened } = await stage.send({ type: 'file', file: fileOf('m.dpc', cache.save()) });
+  assert.deepEqual([opened.memory.config.audit, opened.memory.config.guards], ['full', ['number', 'scope']]);
+  const settings = { tau: 0.9, audit: 'full', guards: ['number'] };
+  await stage.replay(settings);
+  assert.deepEqual(stage.results.begin.config.guards, ['number', 'scope']);
+  assert.deepEqual([...stage.results.opened], [0, 1]);
+  assert.deepEqual([...stage.results.guarded], [0, 1]); // the number
+  const { members } = await stage.trust(0, 1);
+  assert.deepEqual(members.map(({ item, name, text }) => [item, name, text]), [
+    [-1, 'on', 'turn on dark mode'],
+    [-1, 'off', 'turn off dark mode'],
+  ]);
+  await stage.replay(settings, [{ at: 0, kind: 'split', member: { slot: 1, seq: members[1].seq } }]);
+  assert.deepEqual(stage.results.begin.slots.map(({ id, example }) => [id, example]), [
+    [1, 'turn on dark mode'],
+    [2, 'turn off dark mode'],
+  ]);
+  assert.equal(stage.results.slot[0], 2);
+  const shown = new Moment(stage.results);
+  shown.moveTo(2);
+  const now = (await stage.save(2)).slots().map(({ id, count }) => [id, count]);
+  assert.deepEqual([...shown.slots.values()].map(({ id, count }) => [id, count]), now);
 });
 
 test('a memory with a gate keeps it, whatever the threshold’s knob says', async () => {

@@ -99,3 +99,40 @@ test('what may vary in the stream may vary in the pairs', async () => {
   await reads(page.locator('#learn-body tr >> nth=0'), /^0\.000\s.*\s0 · 0\.0 %/s);
   await page.done();
 });
+
+test('the stream itself gives advice: what the package says, and the stream takes its τ', async () => {
+  const page = await openTab({ hash: '#sample=sensor' });
+  await page.fill('#learn-most', '1');
+  await page.click('#advice-run');
+  await reads(page.locator('#advice-words'), /^τ = 0\.52 \(0\.48 alike\): the labelled items bound its false merges; at most 0\.5 % merge wrongly, with confidence 90\.0 %\.$/);
+  await reads(page.locator('#advice-legend'), /2,000 items, \d+ of them exact repeats\s*the valley: τ from 0\.2\d to 0\.28/);
+  await reads(page.locator('#advice-body tr.selected'), /^0\.52\s+54\s+\d+\.\d %\s+0 of 1,946\s+–$/);
+  const inked = await page.locator('#advice-chart').evaluate((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((x, i) => i % 4 === 3 && x > 0).length;
+  });
+  assert.ok(inked > 500, `${inked} pixels`);
+  await page.click('#advice-use');
+  await page.waitForFunction(() => location.hash.includes('tau=0.52'));
+  await page.done();
+});
+
+test('without a valley there is no τ; known opposites are warned of, guards counted, and bad pairs named', async () => {
+  const page = await openTab({ hash: '#sample=support' });
+  await page.click('#advice-run');
+  await reads(page.locator('#advice-words'), /^No τ: the novelties have no valley/);
+  assert.equal(await page.isEnabled('#advice-use'), false);
+  await reads(page.locator('#advice-body tr >> nth=7'), /^0\.30\s+172\s.*\s204 of 1,828\s+–$/s);
+  await page.fill('#learn-most', '1');
+  await page.check('#advice-pairs');
+  await page.click('#advice-run');
+  await reads(page.locator('#advice-warnings'), /^Beware: tau 0\.4 merges 43 of 120 pairs that are known to be different\.$/);
+  await reads(page.locator('#advice-body tr >> nth=-1'), /116 of 120$/);
+  await page.fill('#learn-most', '5'); // fewer pairs do for that
+  await page.click('#advice-run');
+  await reads(page.locator('#advice-words'), /^τ = 0\.09 \(0\.91 alike\): the labelled pairs bound its false merges; at most \d\.\d % merge wrongly/);
+  await page.fill('#learn-pairs', 'nothing');
+  await page.click('#advice-run');
+  await page.locator('#advice-words.bad', { hasText: 'no column “label”' }).waitFor();
+  await page.done();
+});

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const program =
+export const program =
   process.env.DPCACHE_BINARY ??
   fileURLToPath(new URL('../../build/release/dpcache', import.meta.url));
 

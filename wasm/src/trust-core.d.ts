@@ -11,6 +11,12 @@ export interface TrustCore extends Core {
   mustMerge(cache: number): number;
   review(cache: number): number;
   pairs(cache: number): number;
+
+  createAdvisor(unused: number): number;
+  adviseItems(advisor: number): number;
+  advisePairs(advisor: number): number;
+  advise(advisor: number): number;
+  freeAdvisor(advisor: number): void;
 }
 
 export default function createTrustCore(options: CoreOptions): Promise<TrustCore>;

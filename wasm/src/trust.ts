@@ -14,9 +14,8 @@ import {
   type Side,
   type Verdict,
 } from './judge.js';
-import { Runtime } from './runtime.js';
 import { optionalTime } from './settings.js';
-import createTrustCore, { type TrustCore } from './trust-core.js';
+import type { TrustCore } from './trust-core.js';
 import {
   emptyTrusted,
   founds,
@@ -34,10 +33,20 @@ import {
   type Review,
   type Trusted,
 } from './trust-items.js';
+import { runtime } from './trust-runtime.js';
 import type { Config as PlainConfig, LoadOptions, OpenOptions, Query } from './types.js';
-import { sharing } from './wasm-source.js';
 import type { Reply, Request } from './wire.js';
 
+export {
+  advise,
+  type Advice,
+  type AdviceEncoder,
+  type AdviceItem,
+  type AdvicePair,
+  type AdviseOptions,
+  type TauTried,
+  type Valley,
+} from './advise.js';
 export { DpcacheError, type ErrorCode, type ItemError } from './errors.js';
 export type { Judge, JudgeOptions, Question, Side, Verdict } from './judge.js';
 export type {
@@ -52,13 +61,6 @@ export type {
 } from './trust-items.js';
 export type { Match, OpenOptions, Query } from './types.js';
 
-const runtime = sharing<Runtime>({
-  start: (module) => Runtime.start(module, createTrustCore),
-  ownFile: () => new URL('./trust.wasm', import.meta.url),
-  advice:
-    'Where a bundler has moved this module away from its file, give { wasm } the address, bytes or ' +
-    'module of dpcache/trust.wasm',
-});
 
 // --- The order in which ../trust_bindings.cc reads and writes them
 

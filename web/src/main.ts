@@ -1,7 +1,7 @@
 // The page: brings worker, state and panels together, and draws one frame when something changed.
 // It is long because it is the one place where all of them meet; none of them knows another.
 import { EngineClient } from './engine/client';
-import type { MemoryInfo, Opened, StreamInfo } from './engine/protocol';
+import type { Correction, MemoryInfo, Opened, StreamInfo } from './engine/protocol';
 import { onThemeChange } from './draw/canvas';
 import { counted, find, setText } from './dom';
 import { AskPanel } from './panels/ask';
@@ -17,7 +17,7 @@ import { watchSight } from './panels/sight';
 import { StreamPanel } from './panels/stream';
 import { Transport } from './panels/transport';
 import { knobsOf } from './memory_knobs';
-import { formatHash, parseHash, type Knobs } from './settings';
+import { formatHash, needsTrust, parseHash, type Knobs } from './settings';
 import { makeTabs, type Shown } from './tabs';
 import { Moment } from './state/moment';
 import { nothing } from './state/nothing';
@@ -36,6 +36,10 @@ let stream: StreamInfo = {
   note: null,
 };
 let memory: MemoryInfo | null = null;
+/** What was said of merges of this stream, in the order of their moments. */
+let corrections: readonly Correction[] = [];
+/** Those that no replay has been through yet. */
+let said: readonly Correction[] = [];
 let moment = new Moment(new Results(nothing(settings.tau)));
 let replay = 0;
 /** A replay that is not shown yet: it is swapped in when it has come to the moment shown. */
@@ -43,6 +47,8 @@ let pending: Results | null = null;
 let startsOver = true;
 let selected = 0;
 let isDirty = true;
+/** What is behind the other tabs, by its name. */
+const fetched = new Map<string, Promise<Shown>>();
 
 const progress = find('progress', HTMLProgressElement);
 const notice = find('notice', HTMLElement);
@@ -82,7 +88,7 @@ const client = new EngineClient(
       if (pending) show(pending);
       moment.results.isDone = true;
       progress.value = 0;
-      report(done.warning);
+      report(done.warning, refusalOf(done.refused));
       touch();
     },
     failed(message) {
@@ -113,11 +119,26 @@ function show(results: Results): void {
   }
 }
 
-function report(warning: string): void {
+/** Why a correction was not made. One that was said just now is forgotten. */
+function refusalOf(refused: readonly { correction: number; message: string }[]): string {
+  const fresh = said;
+  said = [];
+  const [first] = refused;
+  if (!first) return '';
+  const isFresh = (one: Correction | undefined): boolean => fresh.some((it) => it === one);
+  const now = refused.find((one) => isFresh(corrections[one.correction]));
+  if (!now) return `A correction has no place here: ${first.message}`;
+  const gone = new Set(refused.map((one) => corrections[one.correction]).filter(isFresh));
+  corrections = corrections.filter((one) => !gone.has(one));
+  return `That cannot be done: ${now.message}`;
+}
+
+function report(warning: string, trouble: string): void {
   const { results } = moment;
   const { refusal } = results.begin;
   const end = results.slotsAt(results.count);
   const parts = [
+    trouble,
     badSettings.length > 0 ? `Not usable in the address: ${badSettings.join(', ')}.` : '',
     memory
       ? `${memory.name}: ${counted(memory.slots, 'slot')} from ${counted(memory.items, 'item')}.`
@@ -129,7 +150,8 @@ function report(warning: string): void {
     stream.note ?? '',
     warning,
   ];
-  say(parts.filter(Boolean).join(' '), refusal !== null || badSettings.length > 0);
+  const isBad = refusal !== null || badSettings.length > 0 || trouble !== '';
+  say(parts.filter(Boolean).join(' '), isBad);
   badSettings = [];
 }
 
@@ -154,7 +176,17 @@ function change(knobs: Partial<Knobs>): void {
   settings = { ...settings, ...knobs };
   keepInAddress();
   knobsPanel.show(settings, stream.kind, memory);
-  client.replay(settings);
+  wantTrust();
+  client.replay(settings, corrections);
+}
+
+/** Something was said of a merge: from its moment on, the replay heeds it. */
+function correct(correction: Correction): void {
+  const isLater = ({ at }: Correction): boolean => at > correction.at;
+  const before = corrections.filter((one) => !isLater(one));
+  corrections = [...before, correction, ...corrections.filter(isLater)];
+  said = [...said, correction];
+  client.replay(settings, corrections);
 }
 
 const knobsPanel = new KnobsPanel({
@@ -198,6 +230,24 @@ onThemeChange(() => {
 
 const outOfSight = watchSight(panels, touch);
 
+/** The lists of what can be reviewed; their code is fetched when somebody wants them. */
+let hasTrust = false;
+function wantTrust(): void {
+  if (hasTrust || !needsTrust(settings)) return;
+  hasTrust = true;
+  import('./panels/trust').then(
+    ({ TrustPanel }) => {
+      const ask = (slot: number) => client.trust(moment.results.begin.run, moment.at, slot);
+      panels.push(new TrustPanel({ ask, correct, select, touch }));
+      touch();
+    },
+    (error: unknown) => {
+      hasTrust = false;
+      say(`The lists of merges cannot be loaded: ${String(error)}`, true);
+    },
+  );
+}
+
 function keepInAddress(): void {
   if (memory) return; // its settings are the file's, an address could not bring them back
   const hash = formatHash(settings);
@@ -207,10 +257,13 @@ function keepInAddress(): void {
 function begin(): void {
   startsOver = true;
   selected = 0;
+  corrections = [];
+  tell();
   const fileName = stream.sample === null ? stream.name : null;
   source.show(settings.sample, settings.size, fileName, memory);
   knobsPanel.show(settings, stream.kind, memory);
-  client.replay(settings);
+  wantTrust();
+  client.replay(settings, corrections);
 }
 
 async function openSample(sample: typeof settings.sample, size: number): Promise<void> {
@@ -299,20 +352,34 @@ function useTau(tau: number): void {
 
 // What is behind the other tabs is fetched, and the server asked, when somebody wants to see it.
 const behind = {
+  templates: () =>
+    import('./panels/templates').then(
+      (it) =>
+        new it.TemplatesPanel({ stream: () => stream, find: (codes) => client.templates(codes) }),
+    ),
   learn: () =>
     import('./panels/learn').then(
-      (it) => new it.LearnPanel({ masks: () => settings.masks, use: useTau }),
+      (it) =>
+        new it.LearnPanel({
+          masks: () => settings.masks,
+          use: useTau,
+          advice: (known) => client.advice(known, settings.masks),
+        }),
     ),
   server: () => import('./panels/server').then((it) => new it.ServerPanel()),
 };
-const fetched = new Map<string, Promise<Shown>>();
-makeTabs(['tab-own', 'tab-learn', 'tab-server'], (id) => {
+makeTabs(['tab-own', 'tab-templates', 'tab-learn', 'tab-server'], (id) => {
   const name = id.slice('tab-'.length);
-  if (name === 'learn' || name === 'server') {
+  if (name === 'templates' || name === 'learn' || name === 'server') {
     if (!fetched.has(name)) fetched.set(name, behind[name]());
   } else {
     touch(); // what was out of sight is drawn
   }
+  tell();
+});
+
+/** Lets what is behind the other tabs know whether it is in sight, and that the stream may be new. */
+function tell(): void {
   for (const [one, panel] of fetched) {
     panel.then(
       (it) => (find(one, HTMLElement).hidden ? it.hide() : it.show()),
@@ -322,7 +389,7 @@ makeTabs(['tab-own', 'tab-learn', 'tab-server'], (id) => {
       },
     );
   }
-});
+}
 
 // The address behind "#" holds settings: the link to the stream must leave it alone.
 document.querySelector('.skip')?.addEventListener('click', (event) => {

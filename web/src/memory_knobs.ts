@@ -1,6 +1,6 @@
 // The knobs as a memory file has them.
 import type { MemoryInfo } from './engine/protocol';
-import { maskNames, type Knobs } from './settings';
+import { guardNames, maskNames, type Knobs } from './settings';
 
 export function knobsOf({ config }: MemoryInfo): Partial<Knobs> {
   const { theta, keyUpdate, valueUpdate, budget, m0, beta, usageDecay } = config;
@@ -15,5 +15,8 @@ export function knobsOf({ config }: MemoryInfo): Partial<Knobs> {
     beta,
     decay: usageDecay,
     masks: maskNames.filter((name) => masks.includes(name)),
+    guards: guardNames.filter((name) => config.guards?.includes(name)),
+    merge: config.tauMerge ?? null,
+    audit: config.audit ?? 'none',
   };
 }

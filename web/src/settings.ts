@@ -8,6 +8,18 @@ export const keyPolicies = ['frozen', 'centroid'] as const;
 export const valuePolicies = ['first', 'last', 'mean', 'ema'] as const;
 export const budgets = ['none', 'fixed', 'adaptive', 'ghost'] as const;
 export const sizes = [500, 2000, 5000, 10000] as const;
+/** Of those that look at a text alone. */
+export const guardNames = [
+  'number',
+  'negation',
+  'antonym',
+  'identifier',
+  'entity',
+  'replaced',
+  'order',
+] as const;
+export type GuardName = (typeof guardNames)[number];
+export const audits = ['none', 'ids', 'full'] as const;
 
 /** What a cache is made with, as the knobs say it. */
 export interface Knobs {
@@ -20,7 +32,17 @@ export interface Knobs {
   beta: number;
   decay: number;
   masks: readonly Mask[];
+  /** What keeps texts apart that say different things. */
+  guards: readonly GuardName[];
+  /** At most so novel: an item merges; from there to tau it is uncertain. null: there is no such band. */
+  merge: number | null;
+  /** What is kept of the items that slots absorb. */
+  audit: (typeof audits)[number];
 }
+
+/** Whether the cache must be one of dpcache/trust, which is loaded then. */
+export const needsTrust = (knobs: Knobs): boolean =>
+  knobs.guards.length > 0 || knobs.merge !== null || knobs.audit !== 'none';
 
 export interface Settings extends Knobs {
   sample: SampleName;
@@ -40,6 +62,9 @@ export function defaultsFor(sample: SampleName): Settings {
     beta: 40,
     decay: 1,
     masks: maskNames,
+    guards: [],
+    merge: null,
+    audit: 'none',
   };
 }
 
@@ -50,6 +75,7 @@ export const ranges = {
   m0: [1, 100000],
   beta: [0, 100000],
   decay: [0.0001, 1],
+  merge: [0, 2],
 } as const;
 
 export type NumberName = keyof typeof ranges;
@@ -61,15 +87,16 @@ export const inRange = (name: NumberName, x: number): boolean =>
 const choose = <T extends string>(list: readonly T[], text: string): T | undefined =>
   list.find((one) => one === text);
 
-function parseMasks(text: string): readonly Mask[] | undefined {
-  if (text === 'all') return maskNames;
+/** Some of `all`, in its order. */
+function parseList<T extends string>(all: readonly T[], text: string): readonly T[] | undefined {
+  if (text === 'all') return all;
   if (text === 'none') return [];
-  const names = text.split(',').map((name) => choose(maskNames, name));
-  return names.includes(undefined) ? undefined : maskNames.filter((name) => names.includes(name));
+  const names = text.split(',').map((name) => choose(all, name));
+  return names.includes(undefined) ? undefined : all.filter((name) => names.includes(name));
 }
 
-const formatMasks = (masks: readonly Mask[]): string =>
-  masks.length === maskNames.length ? 'all' : masks.join(',') || 'none';
+const formatList = <T>(all: readonly T[], some: readonly T[]): string =>
+  some.length === all.length ? 'all' : some.join(',') || 'none';
 
 /** Settings from an address. What cannot be read falls back, and is named in `bad`. */
 export function parseHash(hash: string): { settings: Settings; bad: string[] } {
@@ -92,9 +119,17 @@ export function parseHash(hash: string): { settings: Settings; bad: string[] } {
       isGood = size !== undefined;
       settings.size = size ?? settings.size;
     } else if (name === 'masks') {
-      const masks = parseMasks(text);
+      const masks = parseList(maskNames, text);
       isGood = masks !== undefined;
       settings.masks = masks ?? settings.masks;
+    } else if (name === 'guards') {
+      const guards = parseList(guardNames, text);
+      isGood = guards !== undefined;
+      settings.guards = guards ?? settings.guards;
+    } else if (name === 'audit') {
+      const audit = choose(audits, text);
+      isGood = audit !== undefined;
+      settings.audit = audit ?? settings.audit;
     } else if (name === 'key') {
       const key = choose(keyPolicies, text);
       isGood = key !== undefined;
@@ -128,10 +163,14 @@ export function formatHash(settings: Settings): string {
     'm0',
     'beta',
     'decay',
+    'merge',
+    'audit',
   ] as const) {
     if (settings[name] !== defaults[name]) out.set(name, String(settings[name]));
   }
-  const masks = formatMasks(settings.masks);
+  const masks = formatList(maskNames, settings.masks);
   if (masks !== 'all') out.set('masks', masks);
+  const guards = formatList(guardNames, settings.guards);
+  if (guards !== 'none') out.set('guards', guards);
   return out.toString().replaceAll('%2C', ',');
 }

@@ -1,12 +1,18 @@
 // Decisions as columns of numbers: what the page needs of each item, in arrays that are handed over
 // without being copied.
-import type { Decision } from 'dpcache';
-import type { Chunk } from './protocol';
+import type { Decision as PlainDecision } from 'dpcache';
+import type { Decision as TrustDecision } from 'dpcache/trust';
+import { guardNames } from '../settings';
+import type { Chunk, Edit } from './protocol';
+
+/** Of either cache. */
+export type Decision = PlainDecision & Partial<Pick<TrustDecision, 'uncertain' | 'guarded'>>;
 
 export class ChunkWriter {
   readonly #chunk: Chunk;
   readonly #gone: number[] = [];
   readonly #places: number[] = [];
+  readonly #edits: Edit[] = [];
 
   constructor(run: number, from: number, capacity: number) {
     this.#chunk = {
@@ -22,8 +28,11 @@ export class ChunkWriter {
       surprise: new Float32Array(capacity),
       budget: new Float32Array(capacity),
       slotsAfter: new Uint32Array(capacity),
+      guarded: new Uint8Array(capacity),
+      uncertain: new Uint8Array(capacity),
       gone: new Float64Array(0),
       places: new Float32Array(0),
+      edits: [],
     };
   }
 
@@ -43,6 +52,11 @@ export class ChunkWriter {
     chunk.surprise[i] = decision.surprise;
     chunk.budget[i] = decision.budget ?? NaN;
     chunk.slotsAfter[i] = slotsAfter;
+    chunk.uncertain[i] = decision.uncertain ? 1 : 0;
+    for (const name of decision.guarded ?? []) {
+      const bit = guardNames.findIndex((one) => one === name);
+      if (bit >= 0) chunk.guarded[i] = (chunk.guarded[i] as number) | (1 << bit);
+    }
     for (const slot of decision.evicted) this.#gone.push(chunk.from + i, slot, 0);
     for (const { slot, into } of decision.folded) this.#gone.push(chunk.from + i, slot, into);
   }
@@ -57,15 +71,22 @@ export class ChunkWriter {
     this.#places.push(x, y);
   }
 
+  /** After the item that was added last. */
+  addEdit(edit: Edit, slotsAfter: number): void {
+    this.#edits.push(edit);
+    this.#chunk.slotsAfter[this.#chunk.length - 1] = slotsAfter;
+  }
+
   finish(): { chunk: Chunk; transfer: Transferable[] } {
     const chunk: Chunk = {
       ...this.#chunk,
       gone: Float64Array.from(this.#gone),
       places: Float32Array.from(this.#places),
+      edits: this.#edits,
     };
     const transfer = Object.values(chunk).flatMap(
-      (column: number | ArrayBufferView<ArrayBuffer>) =>
-        typeof column === 'number' ? [] : [column.buffer],
+      (column: number | ArrayBufferView<ArrayBuffer> | Edit[]) =>
+        typeof column === 'number' || Array.isArray(column) ? [] : [column.buffer],
     );
     return { chunk, transfer };
   }

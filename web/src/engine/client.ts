@@ -1,6 +1,20 @@
 // The page's side of the engine's worker: promises for questions, callbacks for a replay.
-import type { Knobs } from '../settings';
-import type { Answer, Begin, Chunk, Done, Opened, Question, Reply, Request } from './protocol';
+import type { Advice } from 'dpcache/trust';
+import type { Knobs, Mask } from '../settings';
+import type {
+  Answer,
+  Begin,
+  Chunk,
+  Correction,
+  Done,
+  Known,
+  Opened,
+  Question,
+  Reply,
+  Request,
+  TemplatesInfo,
+  TrustInfo,
+} from './protocol';
 import type { SampleName } from '../samples/names';
 
 export interface ReplayListener {
@@ -61,9 +75,9 @@ export class EngineClient {
   }
 
   /** Begins a replay; what an earlier one still sends is ignored. */
-  replay(knobs: Knobs): void {
+  replay(knobs: Knobs, corrections: readonly Correction[]): void {
     this.#run = this.#nextId++;
-    const request: Request = { type: 'replay', id: this.#run, knobs };
+    const request: Request = { type: 'replay', id: this.#run, knobs, corrections };
     this.#worker.postMessage(request);
   }
 
@@ -84,6 +98,27 @@ export class EngineClient {
     const reply = await this.#ask('ask', { run, at, question });
     if (reply.type !== 'answer') throw new Error(`no answer but ${reply.type}`);
     return reply.answer;
+  }
+
+  /** What can be reviewed then, and the members of a slot (0: of none). */
+  async trust(run: number, at: number, slot: number): Promise<TrustInfo> {
+    const reply = await this.#ask('trust', { run, at, slot });
+    if (reply.type !== 'trust') throw new Error(`no list but ${reply.type}`);
+    return reply.trust;
+  }
+
+  /** The kinds of line in the stream; null: it is no text. */
+  async templates(codes: 'vary' | 'fixed'): Promise<TemplatesInfo | null> {
+    const reply = await this.#ask('templates', { codes });
+    if (reply.type !== 'templates') throw new Error(`no templates but ${reply.type}`);
+    return reply.templates;
+  }
+
+  /** What the stream says of tau. */
+  async advice(known: Known, masks: readonly Mask[]): Promise<Advice> {
+    const reply = await this.#ask('advice', { known, masks });
+    if (reply.type !== 'advice') throw new Error(`no advice but ${reply.type}`);
+    return reply.advice;
   }
 
   async save(run: number, at: number): Promise<Uint8Array<ArrayBuffer>> {

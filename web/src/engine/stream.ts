@@ -22,8 +22,11 @@ export interface VectorStream {
 
 export type Stream = TextStream | VectorStream;
 
-export const lengthOf = (stream: Stream): number =>
-  stream.kind === 'text' ? stream.texts.length : stream.labels.length;
+/** What stands for each item on the page. */
+export const labelsOf = (stream: Stream): readonly string[] =>
+  stream.kind === 'text' ? stream.texts : stream.labels;
+
+export const lengthOf = (stream: Stream): number => labelsOf(stream).length;
 
 export const lineOf = (stream: Stream, item: number): number =>
   (stream.kind === 'text' ? stream.lines?.[item] : undefined) ?? item + 1;

@@ -117,17 +117,22 @@ export class AskPanel {
       this.#showProblem('Unknown: the memory is empty.');
       return;
     }
-    const verdict = answer.known
-      ? make('p', 'verdict known', `Known: ${best.example}`)
-      : make('p', 'verdict unknown', 'Unknown: the memory has nothing like it.');
-    const sign = answer.known ? '≤' : '>';
-    const scale = `novelty ${fraction(answer.novelty)} ${sign} ${fraction(answer.threshold)}`;
+    const near = answer.top.find(({ slot }) => slot === answer.slot) ?? best;
+    const { known, uncertain, guarded } = answer;
+    const verdict = known
+      ? make('p', 'verdict known', `Known: ${near.example}`)
+      : uncertain
+        ? make('p', 'verdict unknown', `Uncertain: perhaps ${near.example}`)
+        : make('p', 'verdict unknown', 'Unknown: the memory has nothing like it.');
+    const sign = answer.novelty <= answer.threshold ? '≤' : '>';
+    let scale = `novelty ${fraction(answer.novelty)} ${sign} ${fraction(answer.threshold)}`;
+    if (guarded.length > 0) scale += `, guarded: ${guarded.join(', ')}`;
     const why = make(
       'p',
       'why',
-      answer.known
-        ? `It would join slot ${best.slot}: ${scale}.`
-        : `It would open a slot: ${scale}. The nearest is slot ${best.slot}.`,
+      known
+        ? `It would join slot ${near.slot}: ${scale}.`
+        : `It would open a slot: ${scale}. The nearest is slot ${near.slot}.`,
     );
     const table = make('table');
     const head = make('tr');

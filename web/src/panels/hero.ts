@@ -1,6 +1,6 @@
 // The counter on top, and the latest decision in words and on a scale.
 import { counted, find, fraction, prefersStillness, setText, whole } from '../dom';
-import { labelOf, type PageState, type Panel } from './panel';
+import { guardsAt, labelOf, type PageState, type Panel } from './panel';
 
 const pace = 450; // milliseconds that a decision stays before the next one takes its place
 
@@ -54,9 +54,11 @@ export class Hero implements Panel {
     this.#gauge.classList.toggle('opens', opens);
     this.#words.classList.toggle('opens', opens);
     setText(this.#item, `${whole(item + 1)}: ${labelOf(state, item)}`);
-    const verdict = opens
-      ? `Novelty ${fraction(novelty)} is above ${fraction(threshold)}: it opens slot ${slot}.`
-      : `Novelty ${fraction(novelty)} is not above ${fraction(threshold)}: it joins slot ${slot}.`;
-    setText(this.#words, verdict);
+    const end = opens ? `it opens slot ${slot}.` : `it joins slot ${slot}.`;
+    const guarded = guardsAt(results, item);
+    let why = `is${novelty > threshold ? '' : ' not'} above ${fraction(threshold)}`;
+    if (guarded) why += `, guarded: ${guarded}`;
+    else if (results.uncertain[item] === 1) why += ', but not sure';
+    setText(this.#words, `Novelty ${fraction(novelty)} ${why}: ${end}`);
   }
 }

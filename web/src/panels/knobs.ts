@@ -1,12 +1,15 @@
 // The knobs: what a cache is made with. A change replays the stream and goes into the address.
 import { find, make } from '../dom';
 import {
+  audits,
   budgets,
   defaultsFor,
+  guardNames,
   inRange,
   keyPolicies,
   maskNames,
   valuePolicies,
+  type GuardName,
   type Knobs,
   type Mask,
   type NumberName,
@@ -36,6 +39,7 @@ const words: Record<NumberName, string> = {
   m0: 'm0 is a number of slots, at least 1.',
   beta: 'β is a number from 0.',
   decay: 'The decay of usage is a factor above 0 and at most 1.',
+  merge: 'τ merge is a number from 0 to 2, or nothing: as τ.',
 };
 
 export class KnobsPanel {
@@ -43,23 +47,30 @@ export class KnobsPanel {
   readonly #key = find('key', HTMLSelectElement);
   readonly #value = find('value', HTMLSelectElement);
   readonly #budget = find('budget', HTMLSelectElement);
-  readonly #masks = new Map<Mask, HTMLInputElement>();
+  readonly #audit = find('audit', HTMLSelectElement);
+  readonly #merge = find('merge', HTMLInputElement);
+  readonly #masks: ReadonlyMap<Mask, HTMLInputElement>;
+  readonly #guards: ReadonlyMap<GuardName, HTMLInputElement>;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: KnobsHost) {
     this.#host = host;
-    for (const name of maskNames) {
-      const label = make('label', 'check');
-      const box = make('input');
-      box.type = 'checkbox';
-      label.append(box, name);
-      find('masks', HTMLElement).append(label);
-      this.#masks.set(name, box);
-      box.addEventListener('change', () => {
-        const masks = maskNames.filter((one) => this.#masks.get(one)?.checked);
-        host.changed({ masks });
-      });
-    }
+    this.#masks = boxes('masks', maskNames, (masks) => host.changed({ masks }));
+    this.#guards = boxes('guards', guardNames, (guards) => host.changed({ guards }));
+    this.#merge.addEventListener('change', () => {
+      // Half a number is no number, and not nothing.
+      const isNone = this.#merge.value.trim() === '' && !this.#merge.validity.badInput;
+      if (isNone) {
+        this.#merge.removeAttribute('aria-invalid');
+        host.changed({ merge: null });
+      } else {
+        this.#setNumber('merge', this.#merge);
+      }
+    });
+    this.#audit.addEventListener('change', () => {
+      const audit = audits.find((one) => one === this.#audit.value);
+      if (audit) host.changed({ audit });
+    });
     for (const [name, id] of numbers) {
       const input = find(id, HTMLInputElement);
       input.addEventListener('change', () => this.#setNumber(name, input));
@@ -114,6 +125,13 @@ export class KnobsPanel {
       box.checked = knobs.masks.includes(name);
       box.disabled = kind === 'vectors' || memory !== null;
     }
+    for (const [name, box] of this.#guards) {
+      box.checked = knobs.guards.includes(name);
+      box.disabled = memory ? !memory.isText : kind === 'vectors';
+    }
+    this.#merge.value = knobs.merge === null ? '' : String(knobs.merge);
+    this.#merge.removeAttribute('aria-invalid');
+    this.#audit.value = knobs.audit;
     this.#key.disabled = memory !== null;
     this.#value.disabled = memory !== null;
     find('m0', HTMLInputElement).disabled = knobs.budget === 'none';
@@ -122,4 +140,23 @@ export class KnobsPanel {
     find('tau', HTMLInputElement).disabled = hasGate;
     find('tau-number', HTMLInputElement).disabled = hasGate;
   }
+}
+
+/** A box for each name; `changed` is told those that are ticked. */
+function boxes<T extends string>(
+  id: string,
+  names: readonly T[],
+  changed: (ticked: readonly T[]) => void,
+): ReadonlyMap<T, HTMLInputElement> {
+  const made = new Map<T, HTMLInputElement>();
+  for (const name of names) {
+    const label = make('label', 'check');
+    const box = make('input');
+    box.type = 'checkbox';
+    label.append(box, name);
+    find(id, HTMLElement).append(label);
+    made.set(name, box);
+    box.addEventListener('change', () => changed(names.filter((one) => made.get(one)?.checked)));
+  }
+  return made;
 }

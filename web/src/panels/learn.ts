@@ -9,6 +9,7 @@ import { readBytes } from '../parse/read';
 import { labelledQuestions } from '../samples/support';
 import type { Mask } from '../settings';
 import type { Shown } from '../tabs';
+import { AdvicePanel, type AdviceHost } from './advice';
 import { setLegend } from './legend';
 
 export interface LearnHost {
@@ -16,6 +17,8 @@ export interface LearnHost {
   masks(): readonly Mask[];
   /** Takes a threshold over. */
   use(tau: number): void;
+  /** What the stream itself says. */
+  advice: AdviceHost['ask'];
 }
 
 const sampleItems = 120;
@@ -67,6 +70,7 @@ export class LearnPanel implements Shown {
   readonly #body = find('learn-body', HTMLTableSectionElement);
   readonly #use = find('learn-use', HTMLButtonElement);
   readonly #canvas: Canvas;
+  readonly #advice: AdvicePanel;
   #points: readonly ErrorPoint[] = [];
   #tau: number | null = null;
   #run = 0; // grows when what is under way is no longer wanted
@@ -75,6 +79,12 @@ export class LearnPanel implements Shown {
     this.#host = host;
     this.#canvas = new Canvas(find('learn-chart', HTMLCanvasElement), () => this.#draw());
     onThemeChange(() => this.#draw());
+    this.#advice = new AdvicePanel({
+      ask: (known) => host.advice(known),
+      limits: () => this.#limits(),
+      pairs: () => parsePairs(this.#pairs.value),
+      use: (tau) => host.use(tau),
+    });
     void this.#attempt(async () => {
       try {
         const sample = await samplePairs(host.masks());
@@ -99,6 +109,7 @@ export class LearnPanel implements Shown {
   }
 
   show(): void {
+    this.#advice.draw();
     this.#draw();
   }
 
@@ -132,13 +143,18 @@ export class LearnPanel implements Shown {
     const encoder = await Encoder.create({ masks: this.#host.masks() });
     try {
       const learned = await train(pairs, { encoder });
-      const maxFalseMerge = this.#most.valueAsNumber / 100;
-      const confidence = this.#confidence.valueAsNumber / 100;
-      const found = await calibrate(pairs, { encoder, maxFalseMerge, confidence });
+      const found = await calibrate(pairs, { encoder, ...this.#limits() });
       if (run === this.#run) this.#show(learned, found);
     } finally {
       encoder.dispose();
     }
+  }
+
+  #limits(): { maxFalseMerge: number; confidence: number } {
+    return {
+      maxFalseMerge: this.#most.valueAsNumber / 100,
+      confidence: this.#confidence.valueAsNumber / 100,
+    };
   }
 
   #forget(): void {

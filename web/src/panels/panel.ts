@@ -1,7 +1,8 @@
 // What each panel of the page is, and what it sees of the page's state.
 import type { MemoryInfo, StreamInfo } from '../engine/protocol';
-import type { Settings } from '../settings';
+import { guardNames, type Settings } from '../settings';
 import type { Moment } from '../state/moment';
+import type { Results } from '../state/results';
 
 export interface PageState {
   settings: Settings;
@@ -35,6 +36,12 @@ export function exampleFor(
   const keepsFirst = state.moment.results.begin.config.valueUpdate === 'first';
   if (!keepsFirst && slot.lastItem >= 0) return labelOf(state, slot.lastItem);
   return slot.oldExample ?? labelOf(state, slot.firstItem);
+}
+
+/** The guards that stopped merges of an item, by their names; usually none. */
+export function guardsAt({ guarded }: Results, item: number): string {
+  const bits = guarded[item] as number;
+  return bits === 0 ? '' : guardNames.filter((_, i) => (bits >> i) & 1).join(', ');
 }
 
 /** What became of a slot, by what stands in its place. */

@@ -5,7 +5,7 @@ import { counted, find, prefersStillness, setText, whole } from '../dom';
 import { exampleFor, howGone, labelOf, type PageState, type Panel } from './panel';
 
 export class SlotsPanel implements Panel {
-  readonly area = find('slots-picture', HTMLElement);
+  readonly area = find('slots-picture', HTMLElement).parentElement;
   readonly #canvas: Canvas;
   readonly #picture = new SlotsPicture();
   readonly #summary = find('slots-summary', HTMLElement);
@@ -36,12 +36,10 @@ export class SlotsPanel implements Panel {
   }
 
   draw(state: PageState): boolean {
-    const surface = this.#canvas.begin();
-    if (!surface) return false;
-    const isStill = prefersStillness();
-    const isMoving = this.#picture.draw(surface, state.moment, state.selected, isStill);
     setText(this.#summary, this.#words(state));
-    return isMoving;
+    const surface = this.#canvas.begin();
+    if (!surface) return false; // the members of a slot may be there instead
+    return this.#picture.draw(surface, state.moment, state.selected, prefersStillness());
   }
 
   #words(state: PageState): string {

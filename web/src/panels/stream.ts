@@ -1,6 +1,6 @@
 // The stream: what became of each item, in a list that holds only the rows that can be seen.
 import { find, fraction, make, setText, whole } from '../dom';
-import { labelOf, type PageState, type Panel } from './panel';
+import { guardsAt, labelOf, type PageState, type Panel } from './panel';
 
 const rowHeight = 46;
 const spare = 3; // rows above and below what can be seen
@@ -10,6 +10,7 @@ interface Row {
   text: HTMLElement;
   what: HTMLElement;
   mini: HTMLElement;
+  why: HTMLElement;
   more: HTMLElement;
   shown: string;
 }
@@ -21,10 +22,11 @@ function makeRow(): Row {
   const what = make('span', 'row-what');
   const mini = make('span', 'mini');
   mini.setAttribute('aria-hidden', 'true');
+  const why = make('span', 'row-why');
   const more = make('span', 'row-more');
-  words.append(mini, what, more);
+  words.append(mini, what, why, more);
   element.append(text, words);
-  return { element, text, what, mini, more, shown: '' };
+  return { element, text, what, mini, why, more, shown: '' };
 }
 
 export class StreamPanel implements Panel {
@@ -121,7 +123,13 @@ export class StreamPanel implements Panel {
     setText(row.what, opened ? `opened slot ${slot}` : `joined slot ${slot}`);
     row.mini.style.setProperty('--novelty', String(Math.min(1, novelty)));
     row.mini.style.setProperty('--tau', String(Math.min(1, threshold)));
-    let more = `novelty ${fraction(novelty)} ${opened ? '>' : '≤'} ${fraction(threshold)}`;
+    const guarded = guardsAt(results, item);
+    const isUncertain = results.uncertain[item] === 1;
+    setText(row.why, guarded ? `guarded: ${guarded}` : isUncertain ? 'uncertain' : '');
+    const sign = opened && novelty > threshold ? '>' : '≤';
+    let more = `novelty ${fraction(novelty)} ${sign} ${fraction(threshold)}`;
+    const merge = results.begin.config.tauMerge;
+    if (isUncertain && merge !== undefined) more = `${fraction(merge)} < ${more}`;
     if (nearest > 0) {
       more += ` · nearest miss slot ${nearest}, ${fraction(results.nearest[item] as number)} alike`;
     }

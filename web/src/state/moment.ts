@@ -1,5 +1,6 @@
 // The memory at one moment of a replay: its slots after the first `at` items. Going forward costs
 // what the items cost; going back begins again.
+import type { Edit } from '../engine/protocol';
 import type { Results } from './results';
 
 export interface SlotState {
@@ -40,6 +41,7 @@ export class Moment {
   readonly allocated = new Uint32Array(noveltyBins);
   #gonesRead = 0;
   #placesRead = 0;
+  #editsRead = 0;
 
   constructor(results: Results) {
     this.results = results;
@@ -53,6 +55,7 @@ export class Moment {
     this.expired = 0;
     this.#gonesRead = 0;
     this.#placesRead = 0;
+    this.#editsRead = 0;
     this.slots.clear();
     this.merged.fill(0);
     this.allocated.fill(0);
@@ -129,14 +132,61 @@ export class Moment {
       } else if (gone.into < 0) {
         ++this.expired;
       } else {
-        ++this.folded;
-        const into = this.slots.get(gone.into);
-        if (slot && into) {
-          into.count += slot.count;
-          this.#use(into, this.usageOf(slot));
-        }
+        this.#fold(slot, gone.into);
       }
     }
+    for (;;) {
+      const edit = results.edits[this.#editsRead];
+      if (edit?.at !== this.at) break;
+      ++this.#editsRead;
+      this.#correct(edit);
+    }
+  }
+
+  #fold(slot: SlotState | undefined, id: number): void {
+    ++this.folded;
+    const into = this.slots.get(id);
+    if (!slot || !into) return;
+    into.count += slot.count;
+    this.#use(into, this.usageOf(slot));
+  }
+
+  #correct(edit: Edit): void {
+    const slot = this.slots.get(edit.slot);
+    if (edit.kind === 'fold') {
+      --this.live;
+      if (slot) {
+        slot.goneItem = this.at - 1;
+        slot.goneInto = edit.into;
+      }
+      this.#fold(slot, edit.into);
+      return;
+    }
+    const { opened, item, usage, example, left, x, y } = edit;
+    if (slot) {
+      --slot.count;
+      slot.usage = left.usage;
+      slot.usedAt = this.at;
+      slot.recent = slot.recent.filter((one) => one !== item);
+      if (slot.firstItem === item) slot.firstItem = left.first;
+      if (slot.lastItem === item) slot.lastItem = slot.recent[0] ?? left.first;
+      if (slot.oldExample !== null) slot.oldExample = left.example;
+    }
+    ++this.live;
+    this.slots.set(opened, {
+      id: opened,
+      count: 1,
+      usage,
+      usedAt: this.at,
+      x,
+      y,
+      firstItem: item,
+      lastItem: item,
+      oldExample: item < 0 ? example : null,
+      recent: item < 0 ? [] : [item],
+      goneItem: -1,
+      goneInto: 0,
+    });
   }
 
   /** The decayed count of a slot: every item since has taken its share of it. */

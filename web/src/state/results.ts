@@ -1,5 +1,5 @@
 // What became of each item of one replay, in columns that chunks fill from the front.
-import type { Begin, Chunk } from '../engine/protocol';
+import type { Begin, Chunk, Edit } from '../engine/protocol';
 
 export interface Gone {
   item: number;
@@ -23,6 +23,9 @@ export class Results {
   readonly surprise: Float32Array;
   readonly budget: Float32Array;
   readonly slotsAfter: Uint32Array;
+  readonly guarded: Uint8Array;
+  readonly uncertain: Uint8Array;
+  readonly edits: Edit[] = [];
   readonly gone: Gone[] = [];
   /** x and y of each opened slot, in the order of opening. */
   readonly places: number[] = [];
@@ -40,6 +43,8 @@ export class Results {
     this.surprise = new Float32Array(count);
     this.budget = new Float32Array(count);
     this.slotsAfter = new Uint32Array(count);
+    this.guarded = new Uint8Array(count);
+    this.uncertain = new Uint8Array(count);
   }
 
   add(chunk: Chunk): void {
@@ -53,6 +58,9 @@ export class Results {
     this.surprise.set(chunk.surprise.subarray(0, length), from);
     this.budget.set(chunk.budget.subarray(0, length), from);
     this.slotsAfter.set(chunk.slotsAfter.subarray(0, length), from);
+    this.guarded.set(chunk.guarded.subarray(0, length), from);
+    this.uncertain.set(chunk.uncertain.subarray(0, length), from);
+    this.edits.push(...chunk.edits);
     for (let i = 0; i < chunk.gone.length; i += 3) {
       const [item = 0, slot = 0, into = 0] = chunk.gone.subarray(i, i + 3);
       this.gone.push({ item, slot, into });
