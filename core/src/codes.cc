@@ -59,6 +59,13 @@ void KeyCodes::Rows::resize(std::size_t rows) {
 #endif
 }
 
+#if DPCACHE_NIBBLES
+void KeyCodes::Rows::reserve(std::size_t rows) {
+  inverse.reserve(rows);
+  sine.reserve(rows);
+}
+#endif
+
 void KeyCodes::Rows::put(std::size_t r, const kernels::Quantised& code, double more) {
   const double angle_sine = sine_of(code) + more;
   inverse[r] = inverse_of(code);
@@ -69,10 +76,22 @@ void KeyCodes::Rows::put(std::size_t r, const kernels::Quantised& code, double m
 #endif
 }
 
-// Makes room for one more block. Arrays that are full double.
-bool KeyCodes::grow() {
+// Makes room for one more block.
+bool KeyCodes::grow([[maybe_unused]] std::size_t room) {
   const std::size_t rows = rows_ + kernels::kBlockRows;
+#if DPCACHE_NIBBLES
+  if (rows * length_ > bytes_.capacity()) {
+    room = (std::max(room, rows) + kernels::kBlockRows - 1) / kernels::kBlockRows *
+           kernels::kBlockRows;
+    if (!room_for(2 * room * length_)) return false;
+    bytes_.reserve(room * length_);
+    nibbles_.reserve(room * length_ / 2);
+    byte_rows_.reserve(room);
+    nibble_rows_.reserve(room);
+  }
+#else
   if (rows * length_ > bytes_.capacity() && !room_for(4 * rows * length_)) return false;
+#endif
   if (length_ >= codes_from.guessed_length && !probe_.reserve(rows)) return false;
   bytes_.resize(rows * length_);
   byte_rows_.resize(rows);
@@ -88,8 +107,8 @@ bool KeyCodes::grow() {
   return true;
 }
 
-bool KeyCodes::append(const float* key) {
-  if (rows_ == byte_rows_.inverse.size() && !grow()) return false;
+bool KeyCodes::append(const float* key, std::size_t room) {
+  if (rows_ == byte_rows_.inverse.size() && !grow(room)) return false;
   set(rows_++, key);
   probe_.link(bytes_.data(), rows_);
   return true;

@@ -62,8 +62,9 @@ class KeyCodes {
 
   // The first rows() keys have codes.
   std::size_t rows() const noexcept { return rows_; }
-  // Codes the next key. False: no memory; nothing changed.
-  bool append(const float* key);
+  // Codes the next key. False: no memory; nothing changed. `room`: rows for which the keys have
+  // room; full arrays grow as theirs did.
+  bool append(const float* key, std::size_t room);
   void set(std::size_t r, const float* key);
   // Row `to` takes over the codes of row `from`.
   void move(std::size_t from, std::size_t to) noexcept;
@@ -133,12 +134,15 @@ class KeyCodes {
 #endif
 
     void resize(std::size_t rows);
+#if DPCACHE_NIBBLES
+    void reserve(std::size_t rows);
+#endif
     // `more`: to be added to the sine.
     void put(std::size_t r, const kernels::Quantised& code, double more);
   };
   static bool bound(const QueryCodes::Code& code, double cosine, const Rows& rows,
                     Bounds::Angle& out) noexcept;
-  bool grow();
+  bool grow(std::size_t room);
 
   std::size_t length_;
   std::size_t rows_ = 0;

@@ -278,7 +278,7 @@ void Slots::learn_closest(std::size_t r, float similarity) const noexcept {
 bool Slots::prepare(std::size_t count) {
   if (stride_ < codes_from.length || rows() * stride_ < codes_from.floats) return true;
   for (; count > 0 && codes_.rows() < rows(); --count) {
-    if (!codes_.append(keys_.data() + codes_.rows() * stride_)) return true;
+    if (!codes_.append(keys_.data() + codes_.rows() * stride_, rows_.capacity())) return true;
   }
   return codes_.rows() == rows();
 }

@@ -580,6 +580,26 @@ TEST(Codes, TakeAtMostFortyFiveHundredthsOfTheKeysMemory) {
   }
 }
 
+#if DPCACHE_NIBBLES
+
+TEST(Codes, TakeNoMoreOfAMemoryThatComesFromAFile) {
+  Random random(11);
+  Config config;
+  config.dimension = 384;
+  Slots slots(config);
+  constexpr std::size_t kRows = 2200;
+  ASSERT_TRUE(slots.reserve(kRows));
+  for (std::size_t i = 0; i < kRows; ++i) {
+    AlignedFloats key(384);
+    kernels::normalise(random.vector(384), key);
+    slots.open(config, static_cast<SlotId>(i + 1), key, Item{}, kUnknown);
+  }
+  ASSERT_TRUE(slots.prepare(kRows));
+  EXPECT_LE(static_cast<double>(slots.codes().bytes()), 0.45 * kRows * 384 * sizeof(float));
+}
+
+#endif
+
 // What the search by codes alone finds; kNoRow: it left the rows to the scan.
 Nearest by_codes_alone(const Slots& slots, const float* query, Counted counted) {
   QueryCodes codes;
