@@ -97,7 +97,7 @@ test('a memory is saved under a name that says where it is from, and is not pack
 });
 
 test('where nothing can be replayed there is nothing to play', async () => {
-  const page = await stage.open({ block: /wasm/ });
+  const page = await stage.open({ block: '**/*.wasm' });
   await says(page, /could not be loaded/);
   await page.click('#play');
   assert.equal(await page.locator('#play').getAttribute('aria-label'), 'Play');
