@@ -349,6 +349,15 @@ bool read_parameter(const Call& call, std::string_view name, std::optional<std::
   return true;
 }
 
+std::string unknown_parameter(const Call& call, std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : call.target.query) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) return name;
+  }
+  return {};
+}
+
+namespace {
+
 bool read_time(const Call& call, std::int64_t& time) {
   time = App::now();
   for (const auto& [key, text] : call.target.query) {
@@ -362,11 +371,16 @@ bool read_time(const Call& call, std::int64_t& time) {
   return true;
 }
 
-std::string unknown_parameter(const Call& call, std::initializer_list<std::string_view> known) {
-  for (const auto& [name, value] : call.target.query) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) return name;
+}  // namespace
+
+bool takes_time_alone(const Call& call, std::int64_t& time) {
+  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
+    call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
+    return false;
   }
-  return {};
+  if (read_time(call, time)) return true;
+  call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
+  return false;
 }
 
 Response json_response(std::string body, unsigned status) {

@@ -130,9 +130,9 @@ class App final : public Application {
 std::string media_type(std::string_view header);
 // A parameter of the query; none if it is not there. False: it is there and is no such number.
 bool read_parameter(const Call& call, std::string_view name, std::optional<std::uint64_t>& value);
-// The parameter `time`, in milliseconds by the client's clock; else by this machine's. False: it is
-// there and is no such time.
-bool read_time(const Call& call, std::int64_t& time);
+// The one parameter of a change, `time`, in milliseconds by the client's clock; else by this
+// machine's. False: it or another parameter is wrong, and the call has been answered.
+bool takes_time_alone(const Call& call, std::int64_t& time);
 // The parameters that a call has beside those that it may have; empty: none.
 std::string unknown_parameter(const Call& call, std::initializer_list<std::string_view> known);
 // The id of a slot in the path; 0, which none has, for what is no id.

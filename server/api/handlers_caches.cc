@@ -159,12 +159,7 @@ void list_caches(App& app, Call&& call) {
 
 void put_cache(App& app, Call&& call) {
   std::int64_t time = 0;
-  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
-    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
-  }
-  if (!read_time(call, time)) {
-    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
-  }
+  if (!takes_time_alone(call, time)) return;
   auto sent = read_config(call.request.body);
   if (!sent) return call.respond(problem(sent.status));
   if (sent->config.dimension > app.options().max_dimension ||
@@ -203,12 +198,7 @@ void delete_cache(App& app, Call&& call) {
 void consolidate(App& app, Call&& call) {
   static_cast<void>(app);
   std::int64_t time = 0;
-  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
-    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
-  }
-  if (!read_time(call, time)) {
-    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
-  }
+  if (!takes_time_alone(call, time)) return;
   const auto similarity = read_similarity(call.request.body);
   if (!similarity) return call.respond(problem(similarity.status));
   const auto shared = std::make_shared<Call>(std::move(call));

@@ -118,12 +118,7 @@ void get_review(App& app, Call&& call) {
 void answer_review(App& app, Call&& call) {
   static_cast<void>(app);
   std::int64_t time = 0;
-  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
-    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
-  }
-  if (!read_time(call, time)) {
-    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
-  }
+  if (!takes_time_alone(call, time)) return;
   const auto verdict = read_judgement(call.request.body);
   if (!verdict) return call.respond(problem(verdict.status));
   const auto hosted = call.hosted;

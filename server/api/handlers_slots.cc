@@ -100,12 +100,7 @@ void get_slot(App& app, Call&& call) {
 void delete_slot(App& app, Call&& call) {
   static_cast<void>(app);
   std::int64_t time = 0;
-  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
-    return call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
-  }
-  if (!read_time(call, time)) {
-    return call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
-  }
+  if (!takes_time_alone(call, time)) return;
   const auto hosted = call.hosted;
   hosted->turns.write(true, [hosted, respond = call.respond, id = id_of(call), time] {
     if (auto response = closed_response(*hosted)) return respond(std::move(*response));

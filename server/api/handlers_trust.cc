@@ -15,14 +15,7 @@ namespace {
 // The parameter `time` of a change; none, and answers, if it or another parameter is wrong.
 std::optional<std::int64_t> time_of(const Call& call) {
   std::int64_t time = 0;
-  if (const std::string name = unknown_parameter(call, {"time"}); !name.empty()) {
-    call.respond(problem(code::kRequest, "there is no parameter '" + name + "' here"));
-    return {};
-  }
-  if (!read_time(call, time)) {
-    call.respond(problem(code::kRequest, "time must be an integer, of milliseconds"));
-    return {};
-  }
+  if (!takes_time_alone(call, time)) return {};
   return time;
 }
 
