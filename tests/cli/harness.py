@@ -69,6 +69,11 @@ class CommandLineTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def written(self, name):
+        """What changes whenever the file is written or replaced, and only then: reading a file moves its atime."""
+        found = os.stat(self.path(name))
+        return self.read(name), found.st_ino, found.st_mode, found.st_mtime_ns, found.st_ctime_ns
+
     def names(self):
         return sorted(os.listdir(self.folder))
 
