@@ -25,6 +25,8 @@ MUTATIONS = [
     ("a key's angle is half of what it is", "core/src/codes.cc",
      "static_cast<float>(angle_sine * (1.0 + 0x1p-22))",
      "static_cast<float>(angle_sine * 0.5)", "codes"),
+    ("the bound of the first look is that of keys without an angle", "core/src/codes.cc",
+     "lowest(out.first, nibble_rows_) - out.slack", "out.first.cosine - out.slack", "codes"),
     ("the query's angle to its code is ignored", "core/src/codes.cc",
      "code = {inverse_of(quantised), std::sqrt(1.0 - sine * sine), sine};",
      "code = {inverse_of(quantised), 1.0, 0.0 * sine};", "codes"),

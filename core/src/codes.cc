@@ -308,6 +308,13 @@ bool KeyCodes::bound(const QueryCodes::Code& code, double cosine, const Rows& ro
   return sum_sine >= 0.0 && sum_cosine > -std::sqrt(1.0 - rows.most_sine * rows.most_sine) + 1e-5;
 }
 
+// The cosine that a row's code may have if its angle to its key is the largest there is. All other
+// rows' are above it, as long as the sum of the angles is below half a turn.
+float KeyCodes::lowest(const Bounds::Angle& angle, const Rows& rows) noexcept {
+  const auto sine = static_cast<float>(rows.most_sine);
+  return angle.cosine * std::sqrt(1.0F - sine * sine) - angle.sine * sine;
+}
+
 bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
                       Bounds& out) const noexcept {
   // What snaps to 1 is equal, so that 1 - margin is as good as 1.
@@ -315,20 +322,19 @@ bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
       std::min(static_cast<double>(similarity), 1.0 - static_cast<double>(margin)) -
       score_error(margin);
   if (!(least > -0.5)) return false;
+  // The roundings of a cosine and its bound.
+  constexpr double kSlack = 16.0 * kRounding;
 #if !DPCACHE_NIBBLES
   // The angles of all rows to their codes are small and much the same: one bound serves them all.
   Bounds::Angle sum;
   if (!bound(query.short_code, least, byte_rows_, sum)) return false;
-  const auto sine = static_cast<float>(byte_rows_.most_sine);
-  // The roundings of a cosine and its bound.
-  constexpr auto kSlack = static_cast<float>(16.0 * kRounding);
-  out.least = sum.cosine * std::sqrt(1.0F - sine * sine) - sum.sine * sine - kSlack;
+  out.least = lowest(sum, byte_rows_) - static_cast<float>(kSlack);
   return true;
 #else
-  // Two rotations, and the roundings of a cosine and its bound.
-  out.slack = static_cast<float>(2.0 * rotation_.error() + 16.0 * kRounding);
-  return bound(query.byte_code, least, nibble_rows_, out.first) &&
-         bound(query.short_code, least, byte_rows_, out.second);
+  out.slack = static_cast<float>(2.0 * rotation_.error() + kSlack);  // two rotations
+  if (!bound(query.byte_code, least, nibble_rows_, out.first)) return false;
+  out.least = lowest(out.first, nibble_rows_) - out.slack;
+  return bound(query.short_code, least, byte_rows_, out.second);
 #endif
 }
 
@@ -336,8 +342,9 @@ bool KeyCodes::bounds(const QueryCodes& query, float similarity, float margin,
 std::uint64_t KeyCodes::candidates(const float* cosines, std::size_t block,
                                    const Bounds& bounds) const noexcept {
   const std::size_t begin = block * kernels::kBlockRows;
-  return kernels::candidates(cosines + begin, nibble_rows_.sine.data() + begin, bounds.first.cosine,
-                             bounds.first.sine, bounds.slack);
+  const auto& [cosine, sine] = bounds.first;
+  return kernels::candidates(cosines + begin, nibble_rows_.sine.data() + begin,
+                             {cosine, sine, bounds.slack, bounds.least});
 }
 
 std::size_t KeyCodes::keep_candidates(const QueryCodes& query, std::span<std::uint32_t> rows,

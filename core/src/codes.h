@@ -16,6 +16,7 @@
 #ifndef DPCACHE_SRC_CODES_H_
 #define DPCACHE_SRC_CODES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,8 @@ struct CodesFrom {
   std::size_t length = 64;
   // From what length on they are guessed at too: beside shorter ones the lists take too much.
   std::size_t guessed_length = 128;
+  // As many rows are looked at in the time of a guess that fails. 0: guesses are always tried.
+  float rows_for_a_guess = 300.0F;
 };
 inline CodesFrom codes_from;
 
@@ -79,10 +82,22 @@ class KeyCodes {
   // Fills `query`, in which `rotated` was made. False: its codes would tell nothing.
   bool encode(const float* rotated, QueryCodes& query) const;
 
+#if DPCACHE_NIBBLES
+  // An estimate of the cosine of a query and a key, by a part of its code that is read at once.
+  float estimate(const float* rotated, std::size_t r) const noexcept {
+    return kernels::cosine_of_parts(rotated, bytes_.data() + r * length_,
+                                    std::min<std::size_t>(length_, 64));
+  }
+#endif
+
   // Where a key is likely that a query repeats. Keys that have moved stand where they were.
-  const Probe& probe() const noexcept { return probe_; }
+  const Probe& probe() const noexcept {
+    return probe_;
+  }
   // Whether all keys there were are of unit length.
-  bool all_unit() const noexcept { return all_unit_; }
+  bool all_unit() const noexcept {
+    return all_unit_;
+  }
 
   // The first look at a query: the cosines of its code with all rows' codes.
   struct Look {
@@ -106,9 +121,8 @@ class KeyCodes {
     Angle first;  // for both looks
     Angle second;
     float slack = 0.0F;
-#else
-    float least = -1.0F;  // cosine of a row that is not ruled out
 #endif
+    float least = -1.0F;  // cosine of a row that is not ruled out by the first look
   };
   // For keys whose canonical similarity may be `similarity` or more. `margin`: of the snap, see
   // numerics.h. False: nothing can be ruled out.
@@ -122,6 +136,11 @@ class KeyCodes {
   // order, and tells how many they are.
   std::size_t keep_candidates(const QueryCodes& query, std::span<std::uint32_t> rows,
                               const Bounds& bounds) const noexcept;
+  // Before a second look at row `r`.
+  void fetch(std::size_t r) const noexcept {
+    const std::int8_t* code = bytes_.data() + r * length_;
+    for (std::size_t i = 0; i < length_; i += 64) __builtin_prefetch(code + i);
+  }
 #endif
 
  private:
@@ -140,6 +159,7 @@ class KeyCodes {
     // `more`: to be added to the sine.
     void put(std::size_t r, const kernels::Quantised& code, double more);
   };
+  static float lowest(const Bounds::Angle& angle, const Rows& rows) noexcept;
   static bool bound(const QueryCodes::Code& code, double cosine, const Rows& rows,
                     Bounds::Angle& out) noexcept;
   bool grow(std::size_t room);

@@ -68,6 +68,29 @@ Quantised Quantise(const float* HWY_RESTRICT x, size_t length, float step, float
 
 #if DPCACHE_NIBBLES
 
+float CosineOfParts(const float* HWY_RESTRICT x, const int8_t* HWY_RESTRICT code, size_t length) {
+  float dots[kLanes] = {};
+  float squares[kLanes] = {};
+  float code_squares[kLanes] = {};
+  for (size_t i = 0; i < length; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const auto number = static_cast<float>(code[i + lane]);
+      dots[lane] += x[i + lane] * number;
+      squares[lane] += x[i + lane] * x[i + lane];
+      code_squares[lane] += number * number;
+    }
+  }
+  float dot = 0.0F;
+  float square = 0.0F;
+  float code_square = 0.0F;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    dot += dots[lane];
+    square += squares[lane];
+    code_square += code_squares[lane];
+  }
+  return dot / std::sqrt(square * code_square);
+}
+
 // A Hadamard transform over the lanes of `block` floats (a power of two), times `scale`.
 HWY_INLINE void Transform(float* x, size_t block, float scale) {
   for (size_t half = kLanes; half < block; half *= 2) {
@@ -135,12 +158,19 @@ HWY_INLINE int32_t ByteDot(const int16_t* query, const int8_t* code, size_t leng
 
 #if DPCACHE_NIBBLES
 
-uint64_t Candidates(const float* cosines, const float* sines, float cosine, float sine,
-                    float slack) {
+uint64_t AtLeast(const float* x, float least) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < kBlockRows; ++i) {
+    if (!(x[i] < least)) found |= uint64_t{1} << i;
+  }
+  return found;
+}
+
+uint64_t Candidates(const float* cosines, const float* sines, const Limits& limits) {
   uint64_t found = 0;
   for (size_t i = 0; i < kBlockRows; ++i) {
     const float cos_angle = std::sqrt(1.0F - sines[i] * sines[i]);
-    const float least = cosine * cos_angle - sine * sines[i] - slack;
+    const float least = limits.cosine * cos_angle - limits.sine * sines[i] - limits.slack;
     if (!(cosines[i] < least)) found |= uint64_t{1} << i;
   }
   return found;
@@ -201,24 +231,41 @@ HWY_INLINE int32_t ByteDot(const int16_t* HWY_RESTRICT query, const int8_t* HWY_
 
 #if DPCACHE_NIBBLES
 
+HWY_INLINE uint64_t BitsOf(F32 d, hn::Mask<F32> mask) {
+  // At most 16 lanes.
+  uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, mask, bits);
+  return bits[0] | uint64_t{bits[1]} << 8U;
+}
+
+uint64_t AtLeast(const float* HWY_RESTRICT x, float least) {
+  const F32 d;
+  const size_t lanes = hn::Lanes(d);
+  const auto wanted = hn::Set(d, least);
+  uint64_t found = 0;
+  for (size_t i = 0; i < kBlockRows; i += lanes) {
+    const auto mask = hn::Not(hn::Lt(hn::LoadU(d, x + i), wanted));
+    if (!hn::AllFalse(d, mask)) found |= BitsOf(d, mask) << i;
+  }
+  return found;
+}
+
 uint64_t Candidates(const float* HWY_RESTRICT cosines, const float* HWY_RESTRICT sines,
-                    float cosine, float sine, float slack) {
+                    const Limits& limits) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   const auto one = hn::Set(d, 1.0F);
+  const auto lowest = hn::Set(d, limits.least);
   uint64_t found = 0;
   for (size_t i = 0; i < kBlockRows; i += lanes) {
+    const auto x = hn::LoadU(d, cosines + i);
+    if (hn::AllTrue(d, hn::Lt(x, lowest))) continue;
     const auto s = hn::LoadU(d, sines + i);
     const auto c = hn::Sqrt(hn::Sub(one, hn::Mul(s, s)));
-    const auto least = hn::Sub(
-        hn::Sub(hn::Mul(hn::Set(d, cosine), c), hn::Mul(hn::Set(d, sine), s)), hn::Set(d, slack));
-    const auto mask = hn::Not(hn::Lt(hn::LoadU(d, cosines + i), least));
-    if (hn::AllFalse(d, mask)) continue;
-    uint8_t bits[8] = {};
-    hn::StoreMaskBits(d, mask, bits);
-    for (size_t j = 0; j < lanes; ++j) {
-      if ((bits[j / 8] >> (j % 8) & 1) != 0) found |= uint64_t{1} << (i + j);
-    }
+    const auto least =
+        hn::Sub(hn::Sub(hn::Mul(hn::Set(d, limits.cosine), c), hn::Mul(hn::Set(d, limits.sine), s)),
+                hn::Set(d, limits.slack));
+    found |= BitsOf(d, hn::Not(hn::Lt(x, least))) << i;
   }
   return found;
 }
@@ -474,6 +521,8 @@ HWY_EXPORT(NibbleCosines);
 HWY_EXPORT(ByteCosinesAt);
 HWY_EXPORT(Candidates);
 HWY_EXPORT(Largest);
+HWY_EXPORT(AtLeast);
+HWY_EXPORT(CosineOfParts);
 
 void mix(const std::uint32_t* signs, std::size_t length, std::size_t block, float scale, float* x,
          float* room) noexcept {
@@ -492,9 +541,14 @@ void byte_cosines_at(const std::int16_t* query, std::size_t length, float scale,
                      const float* inverse, float* out) noexcept {
   HWY_DYNAMIC_DISPATCH(ByteCosinesAt)(query, length, scale, codes, rows, count, inverse, out);
 }
-std::uint64_t candidates(const float* cosines, const float* sines, float cosine, float sine,
-                         float slack) noexcept {
-  return HWY_DYNAMIC_DISPATCH(Candidates)(cosines, sines, cosine, sine, slack);
+std::uint64_t candidates(const float* cosines, const float* sines, const Limits& limits) noexcept {
+  return HWY_DYNAMIC_DISPATCH(Candidates)(cosines, sines, limits);
+}
+float cosine_of_parts(const float* x, const std::int8_t* code, std::size_t length) noexcept {
+  return HWY_DYNAMIC_DISPATCH(CosineOfParts)(x, code, length);
+}
+std::uint64_t at_least(const float* x, float least) noexcept {
+  return HWY_DYNAMIC_DISPATCH(AtLeast)(x, least);
 }
 std::size_t largest(const float* x, std::size_t count) noexcept {
   return HWY_DYNAMIC_DISPATCH(Largest)(x, count);

@@ -57,13 +57,25 @@ void byte_cosines_at(const std::int16_t* query, std::size_t length, float scale,
                      const std::int8_t* codes, const std::uint32_t* rows, std::size_t count,
                      const float* inverse, float* out) noexcept;
 
+// An estimate of the cosine of a vector and a code by some of their components, `length` of them.
+float cosine_of_parts(const float* x, const std::int8_t* code, std::size_t length) noexcept;
+
+// Which of 64 numbers are not below `least`, bit by bit.
+std::uint64_t at_least(const float* x, float least) noexcept;
+
 // The index of the largest of `count` (a multiple of 16) numbers; the first of equal ones.
 std::size_t largest(const float* x, std::size_t count) noexcept;
 
 // Which of 64 rows cannot be told from the best: bit i is set unless
-// cosines[i] < cosine * cos(angle_i) - sine * sin(angle_i) - slack.
-std::uint64_t candidates(const float* cosines, const float* sines, float cosine, float sine,
-                         float slack) noexcept;
+// cosines[i] < cosine * cos(angle_i) - sine * sin(angle_i) - slack, or cosines[i] < least, which
+// must be below all of these.
+struct Limits {
+  float cosine;
+  float sine;
+  float slack;
+  float least;
+};
+std::uint64_t candidates(const float* cosines, const float* sines, const Limits& limits) noexcept;
 
 }  // namespace dpcache::kernels
 

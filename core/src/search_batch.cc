@@ -47,7 +47,7 @@ void Batch::look(std::size_t first, const Counted* counted) {
   if (rows_ == 0) return;
   padded_rows_ = codes.padded_rows();
 #if DPCACHE_NIBBLES
-  constexpr std::size_t kFloats = std::size_t{1} << 21U;  // of cosines: 8 MiB
+  constexpr std::size_t kFloats = std::size_t{1} << 19U;  // of cosines: 8 MiB
   constexpr std::size_t kLeast = 6;                       // as many as one pass over a block takes
   const std::size_t most = std::clamp(kFloats / padded_rows_, kLeast, KeyCodes::kMostLooks);
 #else
@@ -60,11 +60,10 @@ void Batch::look(std::size_t first, const Counted* counted) {
     QueryCodes& query_codes = codes_[looked];
     const float* rotated = codes.rotate(query(i), query_codes);
     if (rotated == nullptr) break;
-    Nearest guess;
-    const bool is_guessed =
-        counted != nullptr && nearest_by_guess(*slots_, query(i), rotated, *counted, guess);
+    Nearest nearest;
+    const bool is_guessed = counted != nullptr && guess(i, rotated, *counted, nearest);
     if (!is_guessed && !codes.encode(rotated, query_codes)) break;
-    prepared_[i - first] = {guess.row, looked};
+    prepared_[i - first] = {nearest.row, looked};
     if (!is_guessed) ++looked;
   }
   if (looked > 0) {
@@ -85,6 +84,13 @@ void Batch::look(std::size_t first, const Counted* counted) {
 #if DPCACHE_NIBBLES
   looked_before_ = slots_->moves().counts;
 #endif
+}
+
+bool Batch::guess(std::size_t i, const float* rotated, Counted counted, Nearest& best) {
+  if (!luck_.tries(rows_)) return false;
+  const bool is_right = nearest_by_guess(*slots_, query(i), rotated, counted, best);
+  luck_.learn(is_right);
+  return is_right;
 }
 
 // False: codes are of no use.

@@ -26,6 +26,13 @@ bool nearest_by_guess(const Slots& slots, const float* key, const float* rotated
   bool found = false;
   slots.codes().probe().visit(rotated, [&](std::size_t r) {
     if (!counted.counts(slots, r)) return false;
+#if DPCACHE_NIBBLES
+    // Half of the angle to the nearest other row is as far as a proof can reach. A part tells most
+    // of the rows that are farther from it, and takes a tenth of the time.
+    constexpr float kUnsure = 0.15F;
+    const float half = std::sqrt((1.0F + slots.closest(r)) * 0.5F);
+    if (slots.codes().estimate(rotated, r) < half - kUnsure) return false;
+#endif
     const float s = similarity(slots, key, r);
     if (!is_certain(slots, r, s)) return false;
     best = {r, s};

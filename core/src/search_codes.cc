@@ -6,6 +6,7 @@
 #include <bit>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include "order.h"
 #include "workers.h"
@@ -47,6 +48,10 @@ std::size_t likeliest(const Slots& slots, const Looked& query, Counted counted) 
 
 #if DPCACHE_NIBBLES
 
+std::size_t blocks_of(std::size_t rows) noexcept {
+  return (rows + kernels::kBlockRows - 1) / kernels::kBlockRows;
+}
+
 // The k nearest so far: a heap, the last of them on top.
 struct Several {
   std::vector<Nearest>& heap;
@@ -61,21 +66,41 @@ struct Several {
   }
 };
 
+// The k likeliest of the rows that count, or as many as there are.
+template <class Counts>
+void take_likeliest(const Looked& query, std::size_t k, Counts counts, std::vector<Nearest>& heap) {
+  heap.clear();
+  float least = kNone;  // of the cosines that still matter
+  for (std::size_t block = 0; block < blocks_of(query.rows); ++block) {
+    const std::size_t first = block * kernels::kBlockRows;
+    std::uint64_t left = kernels::at_least(query.cosines + first, least);
+    for (; left != 0; left &= left - 1) {
+      const std::size_t r = first + static_cast<std::size_t>(std::countr_zero(left));
+      const float cosine = query.cosines[r];
+      if (r >= query.rows || !(cosine > least) || !counts(r)) continue;
+      if (heap.size() == k) {
+        heap.front() = {r, cosine};
+        sift_down(heap, 0, k, is_nearer);
+      } else {
+        heap.push_back({r, cosine});
+        if (heap.size() < k) continue;
+        std::make_heap(heap.begin(), heap.end(), is_nearer);
+      }
+      least = heap.front().similarity;
+    }
+  }
+}
+
 // Scores the k likeliest rows. False: not so many count.
 bool begin(const Slots& slots, const Looked& query, Counted counted, std::size_t k, Several& best) {
   std::vector<Nearest>& heap = best.heap;
-  heap.clear();
-  for (std::size_t r = 0; r < query.rows; ++r) {
-    const float cosine = query.cosines[r];
-    if (heap.size() == k && !(cosine > heap.front().similarity)) continue;
-    if (!counted.counts(slots, r)) continue;
-    if (heap.size() < k) {
-      heap.push_back({r, cosine});
-      if (heap.size() == k) std::make_heap(heap.begin(), heap.end(), is_nearer);
-    } else {
-      heap.front() = {r, cosine};
-      sift_down(heap, 0, k, is_nearer);
-    }
+  const auto counts = [&](std::size_t r) { return counted.counts(slots, r); };
+  // Nearly always all count, and to ask those alone that are left saves a wait for each other one.
+  take_likeliest(
+      query, k, [](std::size_t) { return true; }, heap);
+  for (const Nearest& one : heap) slots.fetch_key(one.row);
+  if (!std::all_of(heap.begin(), heap.end(), [&](const Nearest& one) { return counts(one.row); })) {
+    take_likeliest(query, k, counts, heap);
   }
   if (heap.size() < k) return false;
   for (Nearest& one : heap) {
@@ -108,7 +133,7 @@ class Search {
     if (!narrows_) return false;
 #if DPCACHE_NIBBLES
     look_at_others();
-    const std::size_t blocks = (query_.rows + kernels::kBlockRows - 1) / kernels::kBlockRows;
+    const std::size_t blocks = blocks_of(query_.rows);
     if constexpr (std::is_same_v<Best, One>) {
       if (workers() > 1 && blocks >= 2 * kBlocksAPart) {
         look_together(blocks);
@@ -126,34 +151,34 @@ class Search {
 
  private:
 #if DPCACHE_NIBBLES
-  using Rows = std::array<std::uint32_t, kernels::kBlockRows>;
   static constexpr std::size_t kBlocksAPart = 64;
 
-  void look_again(std::span<std::uint32_t> rows) {
-    const std::size_t count = codes_.keep_candidates(*query_.codes, rows, bounds_);
-    for (const std::size_t r : rows.first(count)) score(r);
+  // Rows are looked at again some at a time, so that their codes are there by then.
+  void take(std::size_t r) {
+    codes_.fetch(r);
+    taken_[count_++] = static_cast<std::uint32_t>(r);
+    if (count_ == taken_.size()) look_again();
+  }
+  void look_again() {
+    const std::span rows = std::span(taken_).first(std::exchange(count_, 0));
+    const std::size_t kept = codes_.keep_candidates(*query_.codes, rows, bounds_);
+    for (const std::size_t r : rows.first(kept)) slots_.fetch_key(r);
+    for (const std::size_t r : rows.first(kept)) score(r);
   }
 
   // Of these, the first look told nothing: keys have come or moved since.
   void look_at_others() {
-    Rows rows;
-    std::size_t count = 0;
-    const auto take = [&](std::size_t r) {
-      rows[count++] = static_cast<std::uint32_t>(r);
-      if (count < rows.size()) return;
-      look_again(rows);
-      count = 0;
-    };
     for (const std::uint32_t r : query_.moved) {
       query_.cosines[r] = kNone;
       take(r);
     }
     for (std::size_t r = query_.rows; r < codes_.rows(); ++r) take(r);
-    look_again(std::span(rows).first(count));
+    look_again();
   }
 
   void look_at_blocks(std::size_t begin, std::size_t end) {
     for (std::size_t block = begin; block < end; ++block) look_at_block(block);
+    look_again();
   }
 
   // Each part begins with the nearest of those that have ended: the order in which they do changes
@@ -178,14 +203,10 @@ class Search {
   void look_at_block(std::size_t block) {
     const std::size_t first = block * kernels::kBlockRows;
     std::uint64_t left = codes_.candidates(query_.cosines, block, bounds_);
-    if (left == 0) return;
-    Rows rows;
-    std::size_t count = 0;
     for (; left != 0; left &= left - 1) {
       const std::size_t r = first + static_cast<std::size_t>(std::countr_zero(left));
-      if (r < query_.rows) rows[count++] = static_cast<std::uint32_t>(r);
+      if (r < query_.rows) take(r);
     }
-    look_again(std::span(rows).first(count));
   }
 #endif
 
@@ -196,6 +217,10 @@ class Search {
   Best& best_;
   KeyCodes::Bounds bounds_;
   bool narrows_ = false;
+#if DPCACHE_NIBBLES
+  std::array<std::uint32_t, kernels::kBlockRows> taken_;
+  std::size_t count_ = 0;
+#endif
 };
 
 }  // namespace

@@ -72,6 +72,13 @@ class Slots {
   std::span<const float> key(std::size_t r) const noexcept {  // padded
     return {keys_.data() + r * stride_, stride_};
   }
+  // Before a key is read: the rest of it follows by itself.
+  void fetch_key(std::size_t r) const noexcept {
+    const float* begin = key(r).data();
+    for (std::size_t i = 0; i < std::min<std::size_t>(stride_, 128); i += 16) {
+      __builtin_prefetch(begin + i);
+    }
+  }
   std::span<const float> value(std::size_t r) const noexcept {  // zeros follow up to value_stride
     return {values_.data() + r * value_stride_, value_dimension_};
   }

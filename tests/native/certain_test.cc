@@ -16,6 +16,7 @@
 #include "kernels.h"
 #include "probe.h"
 #include "search.h"
+#include "search_batch.h"
 #include "search_certain.h"
 #include "search_scan.h"
 #include "slots.h"
@@ -70,7 +71,9 @@ class Certain : public testing::Test {
  protected:
   Certain() { codes_always(); }
   ~Certain() override { codes_from = {}; }
-  static void codes_always() { codes_from = {.floats = 0, .length = 0, .guessed_length = 0}; }
+  static void codes_always() {
+    codes_from = {.floats = 0, .length = 0, .guessed_length = 0, .rows_for_a_guess = 0};
+  }
   static void codes_never() { codes_from.floats = std::numeric_limits<std::size_t>::max(); }
 };
 
@@ -418,6 +421,23 @@ TEST_F(Certain, MostRepeatsAreGuessed) {
   EXPECT_GT(guessed, 960U);
 }
 
+TEST(Luck, TriesFewGuessesWhereTheyFailAndAllOnceTheyAreRight) {
+  constexpr std::size_t kRows = 10000;
+  Luck luck;
+  EXPECT_TRUE(luck.tries(kRows));
+  for (int i = 0; i < 500; ++i) luck.learn(false);
+  int tried[2] = {};  // of those that come in turns
+  for (int i = 0; i < 320; ++i) tried[i % 2] += luck.tries(kRows) ? 1 : 0;
+  EXPECT_NEAR(tried[0] + tried[1], 20, 2);
+  EXPECT_NEAR(tried[0], tried[1], 4);
+  int waited = 0;
+  while (!luck.tries(kRows)) ++waited;
+  EXPECT_LT(waited, 32);
+  luck.learn(true);
+  EXPECT_TRUE(luck.tries(kRows) && luck.tries(kRows));
+  EXPECT_FALSE(luck.tries(100) && luck.tries(100)) << "a search of so few takes no longer";
+}
+
 TEST_F(Certain, EqualKeysAreNotVisitedForEver) {
   Random random(12);
   Known known(128);
@@ -427,8 +447,7 @@ TEST_F(Certain, EqualKeysAreNotVisitedForEver) {
 }
 
 TEST_F(Certain, ShortKeysAreNotGuessed) {
-  codes_from = {};
-  codes_from.floats = 0;
+  codes_from = {.floats = 0, .rows_for_a_guess = 0};
   Random random(13);
   Known known(112);
   const Vector key = random.vector(112);

@@ -4,7 +4,7 @@
 namespace {
 
 const bool kAlways = [] {
-  dpcache::codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
+  dpcache::codes_from = {.floats = 0, .length = 0, .guessed_length = 0, .rows_for_a_guess = 0};
   return true;
 }();
 

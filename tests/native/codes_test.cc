@@ -45,7 +45,7 @@ class Pair {
  public:
   explicit Pair(std::size_t dimension, KeyUpdate update = KeyUpdate::frozen)
       : config_(config(dimension, update)), coded_(config_), plain_(config_) {
-    codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
+    codes_from = {.floats = 0, .length = 0, .guessed_length = 0, .rows_for_a_guess = 0};
   }
   ~Pair() { codes_from = {}; }
   Pair(const Pair&) = delete;
@@ -415,7 +415,7 @@ TEST(Codes, AreMadeByLoadAndByEvents) {
 // A listener may search this cache and feed others, in the midst of a batch.
 TEST(Codes, OfABatchWhoseListenerSearchesInBatches) {
   Random random(19);
-  codes_from = {.floats = 0, .length = 0, .guessed_length = 0};
+  codes_from = {.floats = 0, .length = 0, .guessed_length = 0, .rows_for_a_guess = 0};
   Config config;
   config.dimension = 32;
   config.tau = 0.2F;

@@ -17,7 +17,7 @@ namespace {
 
 class WorkersTest : public testing::Test {
  protected:
-  WorkersTest() { codes_from = {.floats = 0, .length = 0}; }
+  WorkersTest() { codes_from = {.floats = 0, .length = 0, .rows_for_a_guess = 0}; }
   ~WorkersTest() override {
     codes_from = {};
     use_threads(1);
