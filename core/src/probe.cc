@@ -41,22 +41,31 @@ Probe::Place Probe::place_of(unsigned half, std::uint16_t a, std::uint16_t b) co
   return {2 * std::size_t{hash >> shift_} + half, hash & 0xFFU};
 }
 
-Probe::Peaks Probe::peaks_of(const float* x, unsigned count) const noexcept {
-  Peaks peaks{};
-  std::array<float, kMostPeaks> magnitudes;
-  magnitudes.fill(-1.0F);
-  for (std::size_t i = 0; i < length_ / 2; ++i) {
-    const float magnitude = std::abs(x[i]);
-    if (!(magnitude > magnitudes[count - 1])) continue;
-    unsigned at = count - 1;
-    for (; at > 0 && magnitude > magnitudes[at - 1]; --at) {
-      magnitudes[at] = magnitudes[at - 1];
-      peaks[at] = peaks[at - 1];
+Probe::Peaks Probe::peaks_of(const float* x, unsigned count, float floor) const noexcept {
+  for (;; floor = -1.0F) {
+    Peaks peaks{};
+    std::array<float, kMostPeaks> magnitudes;
+    magnitudes.fill(floor);
+    unsigned found = 0;
+    for (std::size_t i = 0; i < length_ / 2; ++i) {
+      const float magnitude = std::abs(x[i]);
+      if (!(magnitude > magnitudes[count - 1])) continue;
+      ++found;
+      unsigned at = count - 1;
+      for (; at > 0 && magnitude > magnitudes[at - 1]; --at) {
+        magnitudes[at] = magnitudes[at - 1];
+        peaks[at] = peaks[at - 1];
+      }
+      magnitudes[at] = magnitude;
+      peaks[at] = static_cast<std::uint16_t>(2 * i + (x[i] < 0.0F ? 1 : 0));
     }
-    magnitudes[at] = magnitude;
-    peaks[at] = static_cast<std::uint16_t>(2 * i + (x[i] < 0.0F ? 1 : 0));
+    if (found >= count || floor < 0.0F) return peaks;
   }
-  return peaks;
+}
+
+std::array<Probe::Peaks, 2> Probe::both_halves(const float* x, unsigned count,
+                                               float floor) const noexcept {
+  return {peaks_of(x, count, floor), peaks_of(x + length_ / 2, count, floor)};
 }
 
 void Probe::link(const std::int8_t* codes, std::size_t rows) noexcept {
@@ -64,7 +73,7 @@ void Probe::link(const std::int8_t* codes, std::size_t rows) noexcept {
   rows = std::min(rows, links_.size() / 2);
   for (; linked_ < rows; ++linked_) {
     std::copy_n(codes + linked_ * length_, length_, row_.data());
-    const std::array<Peaks, 2> peaks = both_halves(row_.data(), 2);
+    const std::array<Peaks, 2> peaks = both_halves(row_.data(), 2, -1.0F);
     for (unsigned half = 0; half < 2; ++half) {
       const Place place = place_of(half, peaks[half][0], peaks[half][1]);
       links_[2 * linked_ + half] = heads_[place.list];

@@ -12,11 +12,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "aligned.h"
+#include "kernels_codes.h"
 
 namespace dpcache {
 
@@ -40,7 +42,10 @@ class Probe {
   void visit(const float* query, Visit visit) const {
     if (heads_.empty()) return;
     const unsigned count = peaks_for(linked_);
-    const std::array<Peaks, 2> peaks = both_halves(query, count);
+    // Of a rotated vector of unit length one component in 14 is above it.
+    const float floor =
+        DPCACHE_NIBBLES != 0 ? 1.8F / std::sqrt(static_cast<float>(length_)) : -1.0F;
+    const std::array<Peaks, 2> peaks = both_halves(query, count, floor);
     unsigned steps = kMostSteps;
     std::size_t visits = std::clamp(linked_ / 32, kFewVisits, kMostVisits);
     for (unsigned second = 1; second < count; ++second) {
@@ -85,10 +90,9 @@ class Probe {
     std::uint32_t tag;
   };
   Place place_of(unsigned half, std::uint16_t a, std::uint16_t b) const noexcept;
-  Peaks peaks_of(const float* x, unsigned count) const noexcept;
-  std::array<Peaks, 2> both_halves(const float* x, unsigned count) const noexcept {
-    return {peaks_of(x, count), peaks_of(x + length_ / 2, count)};
-  }
+  // `floor`: most components are below it, and not looked at closely if enough are not; or -1.
+  Peaks peaks_of(const float* x, unsigned count, float floor) const noexcept;
+  std::array<Peaks, 2> both_halves(const float* x, unsigned count, float floor) const noexcept;
 
   std::size_t length_;
   std::size_t linked_ = 0;            // rows that are in lists
