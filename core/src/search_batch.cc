@@ -47,7 +47,7 @@ void Batch::look(std::size_t first, const Counted* counted) {
   if (rows_ == 0) return;
   padded_rows_ = codes.padded_rows();
 #if DPCACHE_NIBBLES
-  constexpr std::size_t kFloats = std::size_t{1} << 19U;  // of cosines: 8 MiB
+  constexpr std::size_t kFloats = std::size_t{1} << 19U;  // of cosines: 2 MiB
   constexpr std::size_t kLeast = 6;                       // as many as one pass over a block takes
   const std::size_t most = std::clamp(kFloats / padded_rows_, kLeast, KeyCodes::kMostLooks);
 #else
