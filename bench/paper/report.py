@@ -442,7 +442,7 @@ def cost(figures):
 
 ![Time of a read against repeats](cost.svg)
 
-One thread, d = 64, 16 classes, ρ = .3; the least of nine rounds of 2,000 reads. "All tokens" is the same code with a
+One thread, d = 64, 16 classes, ρ = .3; the least of fifteen rounds of 2,000 reads, in turns. "All tokens" is the same code with a
 threshold that nothing but an exact repeat passes.
 
 {table(["r", "tokens", "dpcache, µs", "all tokens, µs", "ratio", "paper"], rows, {0, 1, 2, 3, 4, 5})}
