@@ -18,6 +18,7 @@
 #include "kernels.h"
 #include "train/binomial.h"
 #include "train/numbers.h"
+#include "train/prediction.h"
 #include "train_vectors.h"
 
 namespace dpcache {
@@ -118,11 +119,122 @@ TEST(Binomial, BoundIsWhereTheTailIsDelta) {
       EXPECT_LE(binomial_at_most(k, 100, bound), 1.0 - confidence) << "errs upwards";
     }
   }
-  EXPECT_EQ(binomial_needed(0, 0.01, 0.1), 230U);
-  EXPECT_EQ(binomial_needed(0, 0.05, 0.1), 45U);
-  const std::uint64_t needed = binomial_needed(3, 0.02, 0.1);
-  EXPECT_LE(clopper_pearson_upper(3, needed, 0.9), 0.02);
-  EXPECT_GT(clopper_pearson_upper(3, needed - 1, 0.9), 0.02);
+}
+
+// All splits of n + m into n known ones and m to come, by how many of the first `marked` are known.
+double at_most_by_counting(std::uint64_t k, std::uint64_t marked, std::uint64_t n,
+                           std::uint64_t m) {
+  // Ways to choose, exact up to 56 of them in all.
+  const auto ways = [](std::uint64_t from, std::uint64_t taken) {
+    double count = taken > from ? 0.0 : 1.0;
+    for (std::uint64_t i = 1; i <= taken && count > 0.0; ++i) {
+      count = count * static_cast<double>(from - taken + i) / static_cast<double>(i);
+    }
+    return count;
+  };
+  double sum = 0.0;
+  for (std::uint64_t i = 0; i <= std::min(k, n); ++i) {
+    sum += ways(marked, i) * ways(n + m - marked, n - i);
+  }
+  return sum / ways(n + m, n);
+}
+
+TEST(Prediction, TailIsThatOfCountingAllSplits) {
+  for (std::uint64_t n : {1U, 2U, 5U, 20U}) {
+    for (std::uint64_t m : {1U, 3U, 19U, 34U}) {
+      for (std::uint64_t marked = 0; marked <= n + m; ++marked) {
+        for (std::uint64_t k = 0; k <= n; ++k) {
+          const double expected = at_most_by_counting(k, marked, n, m);
+          const double found = hypergeometric_at_most(k, marked, n, m);
+          ASSERT_NEAR(found, expected, 1e-13 + 1e-12 * expected) << k << ' ' << marked << ' ' << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(Prediction, TailOfManyIsThatOfTheProductAndTheBinomial) {
+  // None of two marked ones is known: m (m - 1) / ((n + m) (n + m - 1)), also where one side is
+  // 2^50 times the other.
+  constexpr double kMany = 0x1p50;
+  constexpr auto kManyTrials = static_cast<std::uint64_t>(kMany);
+  for (double n : {1.0, 1000.0, kMany}) {
+    for (double m : {2.0, 1000.0, kMany}) {
+      const double all = n + m;
+      const double found = hypergeometric_at_most(0, 2, static_cast<std::uint64_t>(n),
+                                                  static_cast<std::uint64_t>(m));
+      EXPECT_NEAR(found / (m / all * ((m - 1.0) / (all - 1.0))), 1.0, 1e-13) << n << ' ' << m;
+    }
+  }
+  // Among so many to come, each marked one is known or not by itself.
+  for (std::uint64_t k : {0U, 7U, 300U, 900U}) {
+    const auto marked = static_cast<std::uint64_t>(0.03 * kMany);
+    EXPECT_NEAR(hypergeometric_at_most(k, marked, 10000, kManyTrials),
+                binomial_at_most(k, 10000, 0.03), 1e-10)
+        << k;
+  }
+  // Half of them, at the mean: a half and half of the term there, sqrt(2 / (pi marked)).
+  EXPECT_NEAR(hypergeometric_at_most(5000, 10000, kManyTrials, kManyTrials),
+              0.5 + 0.5 * std::sqrt(2.0 / (3.14159265358979 * 10000.0)), 1e-6);
+  EXPECT_EQ(hypergeometric_at_most(10, 1'000'000, 1'000'000, 1'000'000), 0.0);
+}
+
+TEST(Prediction, CountsWithinAShareAreThoseOfTheDecimal) {
+  EXPECT_EQ(count_within(0.02, 2750), 55U);
+  EXPECT_EQ(count_within(0.1, 30), 3U);
+  EXPECT_EQ(count_within(0.3, 10), 3U) << "as a double .3 is below 3 / 10";
+  EXPECT_EQ(count_within(0.29, 100), 29U) << ".29 * 100 is 28.999999999999996";
+  EXPECT_EQ(count_within(0.01, 99), 0U);
+  EXPECT_EQ(count_within(0.999, 1), 0U);
+  EXPECT_EQ(count_within(0.5, 1), 0U);
+  EXPECT_EQ(count_within(1e-300, 9), 0U);
+  // Every thousandth of every size: thousandths * size / 1000, rounded down.
+  for (std::uint64_t size = 1; size < 3000; size += 7) {
+    for (std::uint64_t thousandths = 1; thousandths < 1000; ++thousandths) {
+      const double share = static_cast<double>(thousandths) / 1000.0;
+      ASSERT_EQ(count_within(share, size), thousandths * size / 1000) << share << ' ' << size;
+    }
+  }
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 53U) - 1;
+  EXPECT_EQ(count_within(0.5, kMost), kMost / 2);
+  EXPECT_EQ(count_within(0.125, kMost), kMost / 8);
+  EXPECT_EQ(count_within(1.0 - 0x1p-53, kMost), kMost - 1);
+}
+
+TEST(Prediction, BoundIsTheFewestThatSurelyHold) {
+  EXPECT_EQ(prediction_upper(0, 0, 10, 0.9), 1.0);
+  EXPECT_EQ(prediction_upper(5, 5, 10, 0.9), 1.0);
+  // Nine trials in which nothing happened say of the next one what they say of each other: a tenth.
+  EXPECT_EQ(prediction_upper(0, 9, 1, 0.9), 0.0);
+  EXPECT_EQ(prediction_upper(0, 8, 1, 0.9), 1.0);
+  EXPECT_EQ(prediction_upper(0, 19, 1, 0.95), 0.0);
+  EXPECT_EQ(prediction_upper(0, 99, 1, 0.99), 0.0);
+  EXPECT_EQ(prediction_upper(0, 98, 1, 0.99), 1.0);
+  for (std::uint64_t k : {0U, 1U, 4U, 11U, 19U}) {
+    for (std::uint64_t m : {1U, 7U, 20U, 34U}) {
+      std::uint64_t fewest = m;
+      while (fewest > 0 && at_most_by_counting(k, k + fewest, 20, m) <= 0.1) --fewest;
+      EXPECT_EQ(prediction_upper(k, 20, m, 0.9),
+                static_cast<double>(fewest) / static_cast<double>(m))
+          << k << ' ' << m;
+    }
+  }
+}
+
+TEST(Prediction, BoundTendsToThatOfTheRateFromAbove) {
+  for (std::uint64_t k : {0U, 3U, 40U}) {
+    const double rate = clopper_pearson_upper(k, 500, 0.9);
+    EXPECT_EQ(prediction_upper(k, 500, 0, 0.9), rate);
+    double before = 1.0;
+    for (std::uint64_t m = 100; m <= 1'000'000'000'000; m *= 100) {
+      const double bound = prediction_upper(k, 500, m, 0.9);
+      EXPECT_LT(bound, before) << m;
+      EXPECT_GT(bound, rate) << m;
+      before = bound;
+    }
+    EXPECT_NEAR(before, rate, 1e-10);
+    EXPECT_NEAR(prediction_upper(k, 500, (std::uint64_t{1} << 53U) - 1, 0.9), rate, 1e-13);
+  }
 }
 
 // --- Novelty
@@ -474,7 +586,67 @@ TEST(Calibrate, PerItemCountsOutOfAllItems) {
   EXPECT_EQ(calibrate(trials, {0.01, 0.9, Per::pair})->at_risk, 100U);
 }
 
+TEST(Calibrate, ForTheNextOnesCountsThem) {
+  const std::vector<Trial> trials = trials_of(drawn_pairs(12, 1200, 12.0, 0.5));
+  float before = 0.0F;
+  for (std::uint64_t upcoming : {10U, 100U, 1000U, 1000000U, 0U}) {
+    const Calibration calibration = *calibrate(trials, {0.1, 0.9, Per::pair, upcoming});
+    ASSERT_TRUE(calibration.chosen) << calibration.reason;
+    for (const CurvePoint& point : calibration.curve) {
+      ASSERT_EQ(point.false_merge_bound,
+                prediction_upper(point.false_merges, calibration.at_risk, upcoming, 0.9));
+      ASSERT_EQ(point.false_merge_bound <= 0.1, point.tau <= calibration.chosen->tau) << upcoming;
+    }
+    EXPECT_GE(calibration.chosen->tau, before) << "the fewer come, the stricter";
+    before = calibration.chosen->tau;
+  }
+}
+
+TEST(Calibrate, ForTheNextOnesRefusesWithTheNumberThatItTakes) {
+  // None of the next five may be wrong: n (1 - .9) >= 5 * .9.
+  std::vector<Trial> trials(44, {0.9F, Right::allocate});
+  const Calibration refused = *calibrate(trials, {0.01, 0.9, Per::item, 5});
+  EXPECT_FALSE(refused.chosen);
+  EXPECT_EQ(refused.needed, 45U);
+  EXPECT_EQ(
+      refused.reason,
+      "a limit of 0 false merges among the next 5 items with confidence 0.9 needs at least 45 "
+      "items, even if none is merged wrongly; there are 44");
+  trials.push_back({0.9F, Right::allocate});
+  EXPECT_TRUE(calibrate(trials, {0.01, 0.9, Per::item, 5})->chosen) << "far fewer than 230";
+
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 53U) - 1;
+  const Calibration endless = *calibrate(trials, {1e-20, 0.9, Per::pair, kMost});
+  EXPECT_FALSE(endless.needed);
+  EXPECT_NE(endless.reason.find("needs more than 2^53 pairs"), std::string::npos) << endless.reason;
+  EXPECT_EQ(calibrate(trials, {0.01, 0.9, Per::pair, kMost})->needed, 230U) << "as for the rate";
+
+  // Wrong even at tau = 0, at a rate below alpha, which more of them show. But of the next 100 more
+  // than two are wrong with a chance of .216, even if the rate is known.
+  trials.assign(1000, {0.9F, Right::allocate});
+  for (std::size_t i = 0; i < 16; ++i) trials[i].novelty = 0.0F;
+  EXPECT_TRUE(calibrate(trials, {0.02, 0.9, Per::pair, 0})->needed);
+  const Calibration never = *calibrate(trials, {0.02, 0.9, Per::pair, 100});
+  EXPECT_FALSE(never.chosen);
+  EXPECT_FALSE(never.needed);
+  EXPECT_EQ(
+      never.reason,
+      "16 of 1000 pairs that are different would be merged wrongly even at tau = 0, so no tau "
+      "gives a limit of 2 false merges among the next 100 pairs that are different with "
+      "confidence 0.9; more like them would not help");
+  // Of the next 10,000 more than 200 are with a chance of .0007.
+  const Calibration more = *calibrate(trials, {0.02, 0.9, Per::pair, 10000});
+  EXPECT_FALSE(more.chosen);
+  ASSERT_TRUE(more.needed) << more.reason;
+  EXPECT_GT(*more.needed, 1000U);
+  std::vector<Trial> enough;
+  while (enough.size() < *more.needed) enough.insert(enough.end(), trials.begin(), trials.end());
+  EXPECT_TRUE(calibrate(enough, {0.02, 0.9, Per::pair, 10000})->chosen);
+}
+
 TEST(Calibrate, NamesBadInput) {
+  EXPECT_EQ(calibrate({}, {0.01, 0.9, Per::pair, std::uint64_t{1} << 53U}).status.pointer,
+            "/upcoming");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (double share : {0.0, 1.0, -0.1, nan}) {
     EXPECT_EQ(calibrate({}, {share, 0.9, Per::pair}).status.pointer, "/max_false_merge");

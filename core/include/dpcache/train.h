@@ -102,13 +102,19 @@ struct CalibrationOptions {
   double max_false_merge = 0.01;  // alpha, (0, 1)
   double confidence = 0.9;        // 1 - delta, (0, 1)
   Per per = Per::pair;
+  // 0: the rate of false merges, behind all that may ever come, is to be at most alpha. m: of the
+  // next m at risk at most alpha m are to merge wrongly. A batch may have more than its share by
+  // chance, so that this is mostly stricter, and the more so the smaller m is. Below 1 / alpha it
+  // says that none is wrong; of a few that may take fewer trials than the rate. [0, 2^53 - 1]
+  std::uint64_t upcoming = 0;
 };
 
 struct CurvePoint {
   float tau = 0.0F;
   std::uint64_t false_merges = 0;
   std::uint64_t missed_merges = 0;
-  // With `confidence`, the rate of false merges at this tau, taken alone, is at most this.
+  // With `confidence`, the rate of false merges at this tau, taken alone, is at most this; with
+  // `upcoming`, their share of the next so many is. See prediction_upper.
   double false_merge_bound = 1.0;
 };
 
@@ -119,7 +125,8 @@ struct Calibration {
   std::vector<CurvePoint> curve;  // tau = 0, .005, ..., 2
   std::optional<CurvePoint> chosen;  // none: refused, see `reason`
   std::string reason;                // a sentence for people; empty if there is a choice
-  // Refused, but more data like this may do: about so many at risk.
+  // Refused, but more data like this may do: about so many at risk. None: no number is known to. Of
+  // what comes next too many may merge wrongly by chance, however well their rate is known.
   std::optional<std::uint64_t> needed;
 };
 
@@ -128,10 +135,14 @@ inline constexpr std::size_t kTauSteps = 400;  // the grid: i / 200
 // The loosest tau of the grid whose rate of false merges is at most max_false_merge, with this
 // confidence: a Clopper-Pearson upper bound, and a fixed-sequence test from tau = 0 upwards that
 // ends with the first tau that fails. Over all data sets, the chosen tau breaks the bound in at
-// most a share of 1 - confidence. It holds for trials that are exchangeable with those to come: the
-// same source, drawn alike, each judged once; pairs that share texts make it less sure than it
-// says. Per pair it says nothing of an item that meets the nearest of N slots, which is nearer than
-// a random one: use item trials for that. not_finite, bad_request, bad_config as above. O(n log n).
+// most a share of 1 - confidence. With `upcoming` the same is said of the next m at risk, counted,
+// by the hypergeometric bound of Thatcher (1964): over all data sets and what comes after each, at
+// most a share of 1 - confidence has more than alpha m of them merged wrongly. A count j is at most
+// alpha m if j / m is at most alpha as a double: 3 of 10 are .3. Both hold for trials that are
+// exchangeable with those to come: the same source, drawn alike, each judged once; pairs that share
+// texts make them less sure than they say. Per pair they say nothing of an item that meets the
+// nearest of N slots, which is nearer than a random one: use item trials for that. not_finite,
+// bad_request, bad_config as above. O(n log n).
 Result<Calibration> calibrate(std::span<const Trial> trials,
                               const CalibrationOptions& options = {});
 
@@ -156,6 +167,13 @@ Result<std::vector<Trial>> trials_against(const LabelledItems& reference,
 // With confidence `confidence`, the rate behind k events in n trials is at most this (Clopper &
 // Pearson 1934, one-sided); 1 for n = 0. 0 <= k <= n.
 double clopper_pearson_upper(std::uint64_t k, std::uint64_t n, double confidence) noexcept;
+
+// With confidence `confidence`, at most this share of the next `upcoming` trials are events, where
+// k of n were: a whole number of them over `upcoming` (Thatcher 1964, "Relationships between
+// Bayesian and confidence limits for predictions", one-sided); 1 for n = 0. Tends to
+// clopper_pearson_upper as `upcoming` grows, and is that for 0. 0 <= k <= n, both below 2^53.
+double prediction_upper(std::uint64_t k, std::uint64_t n, std::uint64_t upcoming,
+                        double confidence) noexcept;
 
 // --- The task's loss alone
 

@@ -2,27 +2,12 @@
 #include "train/binomial.h"
 
 #include "dpcache/train.h"
+#include "train/factorial.h"
 #include "train/numbers.h"
 
 namespace dpcache {
 
 namespace {
-
-// ln n!, by its product or by Stirling's series, whose next term is below 1e-17 from 32 on.
-double log_factorial(std::uint64_t n) noexcept {
-  constexpr std::uint64_t kSeries = 32;
-  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
-  const auto x = static_cast<double>(n);
-  if (n < kSeries) {
-    double product = 1.0;
-    for (double factor = 2.0; factor <= x; factor += 1.0) product *= factor;
-    return logarithm(product);
-  }
-  const double r = 1.0 / x;
-  const double s = r * r;
-  const double rest = r * (1.0 / 12.0 + s * (-1.0 / 360.0 + s * (1.0 / 1260.0 - s / 1680.0)));
-  return (x + 0.5) * logarithm(x) - x + kHalfLogTwoPi + rest;
-}
 
 // P(exactly k of n).
 double term(std::uint64_t k, std::uint64_t n, double p) noexcept {
@@ -63,18 +48,6 @@ double binomial_at_most(std::uint64_t k, std::uint64_t n, double p) noexcept {
   }
   const double above = first * sum;
   return above < 1.0 ? 1.0 - above : 0.0;
-}
-
-std::uint64_t binomial_needed(std::uint64_t k, double rate, double delta) noexcept {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;
-  std::uint64_t enough = k + 1;
-  while (enough < kMost && binomial_at_most(k, enough, rate) > delta) enough *= 2;
-  std::uint64_t too_few = k;  // k of k never do
-  while (enough - too_few > 1) {
-    const std::uint64_t middle = too_few + (enough - too_few) / 2;
-    (binomial_at_most(k, middle, rate) > delta ? too_few : enough) = middle;
-  }
-  return enough;
 }
 
 double clopper_pearson_upper(std::uint64_t k, std::uint64_t n, double confidence) noexcept {

@@ -1,4 +1,4 @@
-// The binomial distribution's tail, and the bound on a rate that follows from it.
+// The binomial distribution's tail.
 #ifndef DPCACHE_SRC_TRAIN_BINOMIAL_H_
 #define DPCACHE_SRC_TRAIN_BINOMIAL_H_
 
@@ -9,10 +9,6 @@ namespace dpcache {
 // P(at most k of n), each with probability p in [0, 1]. To about 1e-16 n ln n. Takes as many
 // additions as there are terms that count: a few times sqrt(n).
 double binomial_at_most(std::uint64_t k, std::uint64_t n, double p) noexcept;
-
-// The smallest n for which k of n bound the rate by `rate`: P(at most k of n) <= delta. 0 < rate,
-// delta < 1.
-std::uint64_t binomial_needed(std::uint64_t k, double rate, double delta) noexcept;
 
 }  // namespace dpcache
 

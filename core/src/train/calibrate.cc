@@ -4,8 +4,11 @@
 // Testing tau after tau from the strictest on and stopping at the first that fails keeps the error
 // of the whole within that of one test. As a looser tau merges all that a stricter one merges, the
 // taus that pass on one data set are the first ones of the grid, so "the last before the first that
-// fails" is also "the loosest that passes".
+// fails" is also "the loosest that passes". So it is with a bound on the next ones: see
+// prediction.h.
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "aligned.h"
@@ -14,6 +17,7 @@
 #include "kernels.h"
 #include "train/binomial.h"
 #include "train/check.h"
+#include "train/prediction.h"
 #include "validate.h"
 
 namespace dpcache {
@@ -22,44 +26,96 @@ namespace {
 
 constexpr int kDigits = 4;
 
-std::string text_of(double x) {
-  return decimal(x, kDigits);
+// What the chosen tau has to keep, and what it takes to show that.
+class Limit {
+ public:
+  explicit Limit(const CalibrationOptions& options)
+      : options_(options), delta_(1.0 - options.confidence) {
+    if (options.upcoming > 0) most_ = count_within(options.max_false_merge, options.upcoming);
+  }
+
+  // Whether so many false merges among n at risk show it.
+  bool is_shown_by(std::uint64_t false_merges, std::uint64_t n) const {
+    if (options_.upcoming > 0) {
+      return shows_at_most(most_, options_.upcoming, false_merges, n, delta_);
+    }
+    return binomial_at_most(false_merges, n, options_.max_false_merge) <= delta_;
+  }
+
+  // Whether enough at risk would show it, if so large a share of them, and of all others, were
+  // merged wrongly. Of those to come more may be, by chance.
+  bool is_within_reach(double rate) const {
+    if (options_.upcoming == 0) return rate < options_.max_false_merge;
+    return 1.0 - binomial_at_most(most_, options_.upcoming, rate) < delta_;
+  }
+
+  // What is at risk.
+  const char* what() const {
+    return options_.per == Per::pair ? "pairs that are different" : "items";
+  }
+
+  std::string text() const {
+    const std::string sure = " with confidence " + decimal(options_.confidence, kDigits);
+    if (options_.upcoming > 0) {
+      return "a limit of " + std::to_string(most_) + " false merges among the next " +
+             std::to_string(options_.upcoming) + ' ' + what() + sure;
+    }
+    return "a rate of false merges of at most " + decimal(options_.max_false_merge, kDigits) + sure;
+  }
+
+ private:
+  const CalibrationOptions& options_;
+  double delta_;
+  std::uint64_t most_ = 0;  // of those to come
+};
+
+// The fewest at risk that show it, none of them merged wrongly.
+std::optional<std::uint64_t> least_at_risk(const Limit& limit) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;
+  std::uint64_t enough = 1;
+  while (!limit.is_shown_by(0, enough)) {
+    if (enough == kMost) return {};
+    enough *= 2;
+  }
+  std::uint64_t too_few = enough / 2;
+  while (enough - too_few > 1) {
+    const std::uint64_t middle = too_few + (enough - too_few) / 2;
+    (limit.is_shown_by(0, middle) ? enough : too_few) = middle;
+  }
+  return enough;
 }
 
 // Why the strictest tau fails already.
-void refuse(const CalibrationOptions& options, Calibration& result) {
-  const char* what = options.per == Per::pair ? "pairs that are different" : "items";
-  const double delta = 1.0 - options.confidence;
+void refuse(const Limit& limit, Calibration& result) {
+  const std::string what = limit.what();
   const std::uint64_t n = result.at_risk;
   const std::uint64_t wrong = result.curve.front().false_merges;
-  const std::string promise = "a rate of false merges of at most " +
-                              text_of(options.max_false_merge) + " with confidence " +
-                              text_of(options.confidence);
-  const std::uint64_t least = binomial_needed(0, options.max_false_merge, delta);
   if (wrong == 0) {
-    result.needed = least;
-    result.reason = promise + " needs at least " + std::to_string(least) + ' ' + what +
-                    ", even if none is merged wrongly; there are " + std::to_string(n);
+    result.needed = least_at_risk(limit);
+    result.reason =
+        limit.text() + " needs " +
+        (result.needed ? "at least " + std::to_string(*result.needed) : "more than 2^53") + ' ' +
+        what + ", even if none is merged wrongly; there are " + std::to_string(n);
     return;
   }
   const std::string found = std::to_string(wrong) + " of " + std::to_string(n) + ' ' + what +
                             " would be merged wrongly even at tau = 0";
   const double rate = static_cast<double>(wrong) / static_cast<double>(n);
-  if (rate >= options.max_false_merge) {
-    result.reason = found + ", so no tau gives " + promise;
+  if (!limit.is_within_reach(rate)) {
+    result.reason = found + ", so no tau gives " + limit.text() + "; more like them would not help";
     return;
   }
   // So many that this rate of wrong ones would pass.
   std::uint64_t enough = n;
   const auto passes = [&](std::uint64_t size) {
     const auto k = static_cast<std::uint64_t>(rate * static_cast<double>(size)) + 1;
-    return binomial_at_most(k, size, options.max_false_merge) <= delta;
+    return limit.is_shown_by(k, size);
   };
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;
   while (enough < kMost && !passes(enough)) enough += enough / 8 + 1;
-  result.needed = std::max(enough, least);
-  result.reason = found + ": that is too many for " + promise + " to be sure; about " +
-                  std::to_string(*result.needed) + ' ' + what + " may do";
+  result.needed = enough;
+  result.reason = found + ": that is too many for " + limit.text() + " to be sure; about " +
+                  std::to_string(enough) + ' ' + what + " may do";
 }
 
 }  // namespace
@@ -70,6 +126,9 @@ Result<Calibration> calibrate(std::span<const Trial> trials, const CalibrationOp
     return bad_option("max_false_merge", "above 0 and below 1");
   }
   if (!is_share(options.confidence)) return bad_option("confidence", "above 0 and below 1");
+  if (options.upcoming > static_cast<std::uint64_t>(kMaxInteger)) {
+    return bad_option("upcoming", "an integer from 0 to 2^53 - 1");
+  }
   if (Status status = check_novelties(trials); !status) return status;
 
   Calibration result;
@@ -96,20 +155,18 @@ Result<Calibration> calibrate(std::span<const Trial> trials, const CalibrationOp
     point.missed_merges = result.mergeable - at_most(wrong_splits, point.tau);
     const bool as_before =
         !result.curve.empty() && result.curve.back().false_merges == point.false_merges;
-    point.false_merge_bound =
-        as_before ? result.curve.back().false_merge_bound
-                  : clopper_pearson_upper(point.false_merges, result.at_risk, options.confidence);
+    point.false_merge_bound = as_before ? result.curve.back().false_merge_bound
+                                        : prediction_upper(point.false_merges, result.at_risk,
+                                                           options.upcoming, options.confidence);
     result.curve.push_back(point);
   }
-  const double delta = 1.0 - options.confidence;
+  const Limit limit(options);
   for (const CurvePoint& point : result.curve) {
     if (point.false_merges >= result.at_risk) break;
-    if (binomial_at_most(point.false_merges, result.at_risk, options.max_false_merge) > delta) {
-      break;
-    }
+    if (!limit.is_shown_by(point.false_merges, result.at_risk)) break;
     result.chosen = point;
   }
-  if (!result.chosen) refuse(options, result);
+  if (!result.chosen) refuse(limit, result);
   return result;
 }
 

@@ -11,6 +11,21 @@
 
 namespace dpcache {
 
+// (artanh t / t - 1) / t^2 by its series, at s = t^2: 1/3 + s/5 + ... For |t| < .172 the next term
+// is below 2^-57 of artanh t.
+inline double artanh_rest(double s) noexcept {
+  double p = 1.0 / 21.0;
+  p = p * s + 1.0 / 19.0;
+  p = p * s + 1.0 / 17.0;
+  p = p * s + 1.0 / 15.0;
+  p = p * s + 1.0 / 13.0;
+  p = p * s + 1.0 / 11.0;
+  p = p * s + 1.0 / 9.0;
+  p = p * s + 1.0 / 7.0;
+  p = p * s + 1.0 / 5.0;
+  return p * s + 1.0 / 3.0;
+}
+
 // ln x for a positive normal x, to within 2 units in the last place of max(1, |ln x|).
 inline double logarithm(double x) noexcept {
   constexpr double kLn2High = 6.93147180369123816490e-01;
@@ -25,21 +40,11 @@ inline double logarithm(double x) noexcept {
     mantissa *= 0.5;
     ++exponent;
   }
-  // ln m = 2 artanh t, t = (m - 1) / (m + 1), |t| < .172; the next term is below 2^-57 of the sum.
+  // ln m = 2 artanh t, t = (m - 1) / (m + 1), |t| < .172.
   const double t = (mantissa - 1.0) / (mantissa + 1.0);
   const double s = t * t;
-  double p = 1.0 / 21.0;
-  p = p * s + 1.0 / 19.0;
-  p = p * s + 1.0 / 17.0;
-  p = p * s + 1.0 / 15.0;
-  p = p * s + 1.0 / 13.0;
-  p = p * s + 1.0 / 11.0;
-  p = p * s + 1.0 / 9.0;
-  p = p * s + 1.0 / 7.0;
-  p = p * s + 1.0 / 5.0;
-  p = p * s + 1.0 / 3.0;
   const double n = static_cast<double>(exponent);
-  return n * kLn2High + (n * kLn2Low + (2.0 * t + 2.0 * t * (s * p)));
+  return n * kLn2High + (n * kLn2Low + (2.0 * t + 2.0 * t * (s * artanh_rest(s))));
 }
 
 // ln(1 + x) for x >= 0. Below 2^-10 by its series, which is exact there and quick.
