@@ -291,6 +291,21 @@ std::vector<Script> training_scripts() {
           bound(pairs("calibrate", noisy, 100), .01, .9),
           bound(pairs("calibrate", stream(55, 2, 40, .05), 900), .001, .99), bound(items, .1, .9),
           bound(items, .02, .8)}}}});
+  const auto next = [&](Json step, double alpha, double confidence, std::uint64_t upcoming) {
+    return with(bound(std::move(step), alpha, confidence), "upcoming", upcoming);
+  };
+  all.push_back(
+      {"upcoming",
+       {{"about",
+         "Choosing tau with a bound on false merges among those that come next; refusals."},
+        {"steps",
+         {next(pairs("calibrate", noisy, 900), .05, .9, 1000),
+          next(pairs("calibrate", noisy, 900), .05, .9, 60),
+          next(pairs("calibrate", noisy, 900), .05, .9, dpcache::kMaxInteger),
+          next(pairs("calibrate", noisy, 60), .3, .9, 1),
+          next(pairs("calibrate", noisy, 60), .01, .95, 50),
+          next(pairs("calibrate", stream(55, 1, 40, .05), 900), .6, .99, 1200),
+          next(items, .1, .9, 300), next(items, .02, .8, 50)}}}});
   return all;
 }
 

@@ -68,6 +68,7 @@ inline CalibrationOptions calibration_options(const Json& step) {
   CalibrationOptions options;
   options.max_false_merge = step["max_false_merge"];
   options.confidence = step["confidence"];
+  options.upcoming = step.value("upcoming", options.upcoming);
   return options;
 }
 

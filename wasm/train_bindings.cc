@@ -147,6 +147,7 @@ CalibrationOptions read_bound(Per per) {
   CalibrationOptions options;
   options.max_false_merge = request.number();
   options.confidence = request.number();
+  options.upcoming = request.whole(kMaxInteger);
   options.per = per;
   return options;
 }

@@ -83,6 +83,19 @@ test('a bound is met, or refused with the number that it takes', async () => {
   assert.match(refused.reason, /at least 230 .* there are 200/);
 });
 
+test('a bound on the next ones counts them', async () => {
+  const next = await calibrate(spread, { maxFalseMerge: 0.05, upcoming: 100 });
+  const rate = await calibrate(spread, { maxFalseMerge: 0.05 });
+  assert.ok(next.tau < rate.tau, `${next.tau} and ${rate.tau}`);
+  for (const { falseMergeBound } of next.curve) {
+    assert.equal(falseMergeBound, Math.round(falseMergeBound * 100) / 100);
+  }
+  assert.deepEqual(await calibrate(spread, { maxFalseMerge: 0.05, upcoming: 0 }), rate);
+  const refused = await calibrate(spread, { upcoming: 50 });
+  assert.deepEqual([refused.tau, refused.needed], [null, 450]);
+  assert.match(refused.reason, /^a limit of 0 false merges among the next 50 pairs .* there are 200$/);
+});
+
 test('items are run against the slots of a reference', async () => {
   const reference = [
     { key: [1, 0], label: 'east' },
@@ -183,6 +196,10 @@ test('bad arguments are named', async () => {
   await refusal(() => train(spread, null), 'bad_request', '');
   await refusal(() => calibrate(spread, { maxFalseMerge: 1 }), 'bad_config', '/maxFalseMerge');
   await refusal(() => calibrate(spread, { confidence: '0.9' }), 'bad_request', '/confidence');
+  await refusal(() => calibrate(spread, { upcoming: 1.5 }), 'bad_request', '/upcoming');
+  await refusal(() => calibrate(spread, { upcoming: '5' }), 'bad_request', '/upcoming');
+  await refusal(() => calibrate(spread, { upcoming: 2 ** 53 }), 'bad_request', '/upcoming');
+  await refusal(() => calibrate(spread, { upcoming: -1 }), 'bad_config', '/upcoming');
   const both = await refusal(
     () => novelties([{ a: [], b: [], same: true }, { a: [1], b: [0], same: true }]),
     'bad_shape',
@@ -191,6 +208,7 @@ test('bad arguments are named', async () => {
   assert.deepEqual(both.errors.map(({ index }) => index), [0, 1]);
   const item = { key: [1], label: 1 };
   await refusal(() => calibrateItems([item, { key: [1] }], [item]), 'bad_request', '/items/label', 1);
+  await refusal(() => calibrateItems([item], [item], { upcoming: NaN }), 'bad_request', '/upcoming');
   await refusal(() => calibrateItems([item], [{ label: 1 }]), 'bad_request', '/reference');
   await refusal(() => calibrateItems([{ key: [1, 2], label: 1 }], [item]), 'bad_shape', '/items/key');
   await refusal(() => calibrateItems([{ key: [0], label: 1 }], [item]), 'zero_norm', '/items/keys');

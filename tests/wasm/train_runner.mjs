@@ -26,7 +26,11 @@ const writeCalibration = ({ atRisk, mergeable, chosen, reason, needed, curve }, 
   curve: at.map((i) => point(curve[i])),
 });
 
-const bound = ({ max_false_merge, confidence }) => ({ maxFalseMerge: max_false_merge, confidence });
+const bound = ({ max_false_merge, confidence, upcoming }) => ({
+  maxFalseMerge: max_false_merge,
+  confidence,
+  upcoming,
+});
 
 async function runStep(api, step, options) {
   if (step.op === 'task') {

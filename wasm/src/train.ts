@@ -69,13 +69,21 @@ export interface CalibrateOptions extends ExampleOptions {
   maxFalseMerge?: number;
   /** How sure that is to be: (0, 1), default .9. */
   confidence?: number;
+  /**
+   * 0, the default: the rate of false merges, behind all that may ever come, is to be at most that share.
+   * m: of the next m different pairs, or items, at most that share is to merge wrongly. [0, 2^53 - 1]
+   */
+  upcoming?: number;
 }
 
 export interface CurvePoint {
   tau: number;
   falseMerges: number;
   missedMerges: number;
-  /** With the asked confidence, the rate of false merges at this tau alone is at most this. */
+  /**
+   * With the asked confidence, the rate of false merges at this tau alone is at most this; with
+   * `upcoming`, their share of the next so many is.
+   */
   falseMergeBound: number;
 }
 
@@ -86,7 +94,7 @@ export interface Calibration {
   chosen: CurvePoint | null;
   /** Why there is none; else empty. */
   reason: string;
-  /** Refused, but about so many at risk may do. */
+  /** Refused, but about so many at risk may do; null: no number is known to. */
   needed: number | null;
   /** What false merges are counted out of. */
   atRisk: number;
@@ -333,6 +341,15 @@ function readCalibration(reply: Reply): Calibration {
   return { tau: chosen?.tau ?? null, chosen, reason, needed, atRisk, mergeable, curve };
 }
 
+// What calibrate() and calibrateItems() say of the bound, in the order of their request.
+function boundOf({ maxFalseMerge, confidence, upcoming }: CalibrateOptions): number[] {
+  return [
+    option(maxFalseMerge, 0.01, '/maxFalseMerge'),
+    option(confidence, 0.9, '/confidence'),
+    whole(upcoming, 0, '/upcoming'),
+  ];
+}
+
 // Writes a request, makes the call, reads its reply.
 function ask<T>(
   open: Instance,
@@ -386,23 +403,22 @@ export async function train(
 
 /**
  * The loosest tau at which at most `maxFalseMerge` of the pairs that are different merge, with this
- * confidence: Clopper–Pearson, and a fixed sequence from tau = 0. It holds for pairs that are drawn
- * like these, each on its own. An item meets the nearest of many slots, not a random partner: see
+ * confidence: Clopper–Pearson, and a fixed sequence from tau = 0. With `upcoming` the next so many of
+ * them are counted: Thatcher's bound. Both hold for pairs that are drawn like these, each on its own.
+ * An item meets the nearest of many slots, not a random partner: see
  * calibrateItems().
  */
 export async function calibrate(
   pairs: readonly Pair[],
   options: CalibrateOptions = {},
 ): Promise<Calibration> {
-  const { encoder, maxFalseMerge, confidence, wasm } = toOptions(options);
-  const most = option(maxFalseMerge, 0.01, '/maxFalseMerge');
-  const sure = option(confidence, 0.9, '/confidence');
+  const { encoder, wasm } = toOptions(options);
+  const bound = boundOf(options);
   const prepared = preparePairs(pairs, encoder);
   const open = await instance(wasm);
   const write = (request: Request): void => {
     writePairs(request, prepared);
-    request.number(most);
-    request.number(sure);
+    bound.forEach((x) => request.number(x));
   };
   return ask(open, open.core.calibratePairs, 0, write, readCalibration);
 }
@@ -417,9 +433,8 @@ export async function calibrateItems(
   reference: readonly LabelledItem[],
   options: CalibrateOptions = {},
 ): Promise<Calibration> {
-  const { encoder, maxFalseMerge, confidence, wasm } = toOptions(options);
-  const most = option(maxFalseMerge, 0.01, '/maxFalseMerge');
-  const sure = option(confidence, 0.9, '/confidence');
+  const { encoder, wasm } = toOptions(options);
+  const bound = boundOf(options);
   const ids = new Map<string | number, number>();
   const slots = prepareItems(reference, 'reference', ids, undefined, encoder);
   const dimension = slots.keys.length > 0 ? slots.dimension : undefined;
@@ -429,8 +444,7 @@ export async function calibrateItems(
   const write = (request: Request): void => {
     writeItems(request, slots);
     writeItems(request, tried);
-    request.number(most);
-    request.number(sure);
+    bound.forEach((x) => request.number(x));
   };
   return ask(open, open.core.calibrateItems, 0, write, readCalibration);
 }
