@@ -109,6 +109,7 @@ struct TrainOptions {
   std::optional<std::string> made_by;  // names what made the vectors
   std::optional<double> max_false_merge;
   std::optional<double> confidence;
+  std::optional<std::uint64_t> upcoming;
   std::optional<double> false_merge_cost;
   std::optional<Config> start;  // its gate, and what it was learned on
   std::optional<double> rate;

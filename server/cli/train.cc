@@ -88,6 +88,7 @@ class Training {
   void check_settings() {
     report_.bound.max_false_merge = options_.max_false_merge.value_or(0.01);
     report_.bound.confidence = options_.confidence.value_or(0.9);
+    report_.bound.upcoming = options_.upcoming.value_or(0);
     report_.bounded = options_.max_false_merge.has_value();
     report_.per = report_.bound.per = options_.items ? Per::item : Per::pair;
     pair_options_.false_merge_cost = options_.false_merge_cost.value_or(1.0);

@@ -41,6 +41,7 @@ void print_json(const TrainReport& report, Output& output) {
     nlohmann::ordered_json bound;
     bound["max_false_merge"] = report.bound.max_false_merge;
     bound["confidence"] = report.bound.confidence;
+    if (report.bound.upcoming > 0) bound["upcoming"] = report.bound.upcoming;
     bound["chosen"] = nullptr;
     if (report.calibration.chosen) bound["chosen"] = point(*report.calibration.chosen);
     if (report.calibration.needed) bound["needed"] = *report.calibration.needed;

@@ -26,6 +26,8 @@ void add_train_options(CLI::App& app, TrainOptions& to) {
              "choose tau so that at most this share merges\nwrongly, such as 0.01: of different "
              "pairs, or of\nitems; exit code 1 if the examples do not do");
   add.number("--confidence", "P", to.confidence, "how sure that is to be; default 0.9");
+  add.number("--upcoming", "N", to.upcoming,
+             "bound the share of the next N different pairs,\nor items, not the rate behind all");
   add.number("--false-merge-cost", "C", to.false_merge_cost,
              "a false merge is as bad as C missed ones;\ndefault 1");
   add.add("--start", "A,B|FILE", "a gate to go on from: each pair is a\ncorrection, and one step",
@@ -68,6 +70,9 @@ void check_options(const TrainOptions& options) {
   }
   if (options.confidence && !options.max_false_merge) {
     refuse("--confidence needs --max-false-merge");
+  }
+  if (options.upcoming && !options.max_false_merge) {
+    refuse("--upcoming needs --max-false-merge");
   }
   if (options.start && options.max_false_merge) {
     refuse("--start takes steps, --max-false-merge chooses; give one of them");

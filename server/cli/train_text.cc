@@ -108,7 +108,10 @@ void print_text(const TrainReport& report, Output& output) {
   }
   if (report.bounded && calibration.chosen) {
     const auto& chosen = *calibration.chosen;
-    line("tau", shortest(chosen.tau) + ": of all " +
+    const std::string of = report.bound.upcoming > 0
+                               ? "the next " + grouped(report.bound.upcoming) + ' '
+                               : std::string("all ");
+    line("tau", shortest(chosen.tau) + ": of " + of +
                     (report.per == Per::pair ? "pairs that are different" : "items") + " at most " +
                     in_full_percent(report.bound.max_false_merge) +
                     " merge wrongly, with confidence " + in_full_percent(report.bound.confidence));

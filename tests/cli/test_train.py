@@ -117,6 +117,21 @@ class Train(CommandLineTest):
         self.assertIn("at least 230", report["refusal"])
         self.assertEqual(self.read("gate.json"), before)
 
+    def test_a_bound_on_the_next_ones_counts_them(self):
+        self.write("p.tsv", table(1000))
+        rate = ["--pairs", "p.tsv", "--max-false-merge", "0.05"]
+        report = self.trained(*rate, "--upcoming", "100")
+        self.assertEqual(report["bound"]["upcoming"], 100)
+        for point in [report["bound"]["chosen"], *report["curve"]]:
+            self.assertEqual(point["false_merge_bound"], round(point["false_merge_bound"] * 100) / 100)
+        self.assertLessEqual(report["bound"]["chosen"]["false_merge_bound"], 0.05)
+        self.assertLess(report["bound"]["chosen"]["tau"], self.trained(*rate)["bound"]["chosen"]["tau"])
+        self.assertEqual(self.trained(*rate, "--upcoming", "0"), self.trained(*rate))
+        out = self.ok("train", *rate, "--upcoming", "5000").out
+        self.assertIn(b": of the next 5,000 pairs that are different at most 5 % merge wrongly, with confidence 90 %\n", out)
+        self.fails(1, "train", *rate[:-1], "0.001", "--upcoming", "100", "--out", "gate.json",
+                   says=[b"a limit of 0 false merges among the next 100 pairs", b"at least 900", b"nothing was written"])
+
     def test_pairs_that_novelty_misleads_give_no_gate_but_may_give_a_tau(self):
         text = table(600).replace("\n1\t", "\nx\t").replace("\n0\t", "\n1\t").replace("\nx\t", "\n0\t")
         self.write("p.tsv", text)
