@@ -367,9 +367,10 @@ int stream(const std::string& folder, std::size_t dimension) {
 // --- The bound
 
 // Items against a fixed reference, drawn anew into two halves `rounds` times: tau is calibrated on
-// one, and measured on the other. Prints for each round: tau (-1: refused), hits, right hits, wrong
-// hits and items of the other half, wrong hits of all; the last lines, with tau -2 and -3, is of
-// the thresholds .90 and .95 on all items.
+// one, for the rate and then for as many items as the other has, and measured on the other. Prints
+// for each of the two in each round: tau (-1: refused), hits, right hits, wrong hits and items of
+// the other half, wrong hits of all; the last lines, with tau -2 and -3, are of the thresholds .90
+// and .95 on all items.
 int halves(const std::string& reference_folder, const std::string& item_folder,
            std::size_t dimension, bool guarded, int rounds) {
   const Items reference = read_items(reference_folder, dimension);
@@ -418,11 +419,14 @@ int halves(const std::string& reference_folder, const std::string& item_folder,
     options.max_false_merge = 0.02;
     options.confidence = 0.9;
     options.per = dpcache::Per::item;
-    const auto found = dpcache::calibrate(all.first(half), options);
-    if (!found) fail(found.status.detail);
-    const bool chosen = found->chosen.has_value();
-    print(chosen ? static_cast<double>(found->chosen->tau) : -1.0, all.subspan(half),
-          chosen ? found->chosen->tau : -1.0F);
+    for (const std::size_t upcoming : {std::size_t{0}, all.size() - half}) {
+      options.upcoming = upcoming;
+      const auto found = dpcache::calibrate(all.first(half), options);
+      if (!found) fail(found.status.detail);
+      const bool chosen = found->chosen.has_value();
+      print(chosen ? static_cast<double>(found->chosen->tau) : -1.0, all.subspan(half),
+            chosen ? found->chosen->tau : -1.0F);
+    }
   }
   print(-2.0, trials, 0.10F);
   print(-3.0, trials, 0.05F);
