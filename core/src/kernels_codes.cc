@@ -107,6 +107,37 @@ HWY_INLINE void Transform(float* x, size_t block, float scale) {
   for (size_t i = 0; i < block; ++i) x[i] *= scale;
 }
 
+// room[lane * lines + line] = x[line * kLanes + lane], four by four.
+HWY_INLINE void Transpose(const float* HWY_RESTRICT x, size_t lines, float* HWY_RESTRICT room) {
+  size_t line = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  const hn::FixedTag<float, 4> d;
+  for (; line + 4 <= lines; line += 4) {
+    for (size_t lane = 0; lane < kLanes; lane += 4) {
+      const float* from = x + line * kLanes + lane;
+      const auto a = hn::LoadU(d, from);
+      const auto b = hn::LoadU(d, from + kLanes);
+      const auto c = hn::LoadU(d, from + 2 * kLanes);
+      const auto e = hn::LoadU(d, from + 3 * kLanes);
+      const auto lower_ab = hn::InterleaveLower(d, a, b);
+      const auto lower_ce = hn::InterleaveLower(d, c, e);
+      const auto upper_ab = hn::InterleaveUpper(d, a, b);
+      const auto upper_ce = hn::InterleaveUpper(d, c, e);
+      float* to = room + lane * lines + line;
+      hn::StoreU(hn::ConcatLowerLower(d, lower_ce, lower_ab), d, to);
+      hn::StoreU(hn::ConcatUpperUpper(d, lower_ce, lower_ab), d, to + lines);
+      hn::StoreU(hn::ConcatLowerLower(d, upper_ce, upper_ab), d, to + 2 * lines);
+      hn::StoreU(hn::ConcatUpperUpper(d, upper_ce, upper_ab), d, to + 3 * lines);
+    }
+  }
+#endif
+  for (; line < lines; ++line) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      room[lane * lines + line] = x[line * kLanes + lane];
+    }
+  }
+}
+
 void Mix(const uint32_t* HWY_RESTRICT signs, size_t length, size_t block, float scale,
          float* HWY_RESTRICT x, float* HWY_RESTRICT room) {
   for (size_t i = 0; i < length; ++i) {
@@ -117,12 +148,7 @@ void Mix(const uint32_t* HWY_RESTRICT signs, size_t length, size_t block, float 
   }
   Transform(x, block, scale);
   if (block != length) Transform(x + (length - block), block, scale);
-  const size_t lines = length / kLanes;
-  for (size_t line = 0; line < lines; ++line) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      room[lane * lines + line] = x[line * kLanes + lane];
-    }
-  }
+  Transpose(x, length / kLanes, room);
   for (size_t i = 0; i < length; ++i) x[i] = room[i];
 }
 
