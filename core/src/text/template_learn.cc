@@ -135,6 +135,7 @@ void merge_elements(Element& into, std::uint64_t count, const Element& from,
   into.varies = into.varies || !same;
   if (into.mask != from.mask) into.mask = kNoMask;
   into.list = into.list || from.list;
+  into.words = into.words || from.words;
   if (!from.counts_values()) {
     as_value(into, from.form, from_count);
   } else {
@@ -197,10 +198,14 @@ std::uint64_t Templates::State::key_of(const Line& line, const Entry* entry) con
 
 std::vector<LineWord> Templates::State::words_of(const Line& line) const {
   std::vector<LineWord> words;
+  std::uint16_t chain = 0;
+  std::uint64_t before = 0;
   for (const Token& token : line.tokens) {
+    if (token.chain == 0 || token.chain != chain) before = token.before;
+    chain = token.chain;
     if (token.kind == TokenKind::loose) continue;
     words.push_back({token.form, line.text.substr(token.begin, token.end - token.begin),
-                     token.kind == TokenKind::run, token.key, token.anchor});
+                     token.kind == TokenKind::run, token.key, token.anchor, chain, before});
   }
   // A line without words is told from others by its shape.
   if (words.empty()) words.push_back({line.key, {}, false, true, true});
@@ -208,15 +213,26 @@ std::vector<LineWord> Templates::State::words_of(const Line& line) const {
 }
 
 // Under which keys a template is found: by each word in its place, and by each place of a parameter
-// and of a run.
+// and of a run. Again where words of the line can be its list, which are parameters then.
 std::vector<std::uint64_t> Templates::State::keys_of(const Entry& entry) {
   std::vector<std::uint64_t> keys;
-  const std::size_t size = entry.words.size();
-  for (std::size_t i = 0; i < size; ++i) {
-    const Word& word = entry.words[i];
-    if (word.kind == Word::Kind::constant) keys.push_back(posting_key(size, i, word.hash));
-    if (word.kind == Word::Kind::parameter) keys.push_back(posting_key(size, i, kParameterPlace));
-    if (word.run) keys.push_back(posting_key(size, i, kRunPlace));
+  const auto add = [&](std::size_t list, std::size_t listed) {
+    const std::size_t size = entry.words.size() + listed;
+    for (std::size_t i = 0; i < listed; ++i) {
+      keys.push_back(posting_key(size, list + i, kParameterPlace));
+    }
+    for (std::size_t i = 0; i < entry.words.size(); ++i) {
+      const Word& word = entry.words[i];
+      const std::size_t at = i < list ? i : i + listed;
+      if (word.kind == Word::Kind::constant) keys.push_back(posting_key(size, at, word.hash));
+      if (word.kind == Word::Kind::parameter)
+        keys.push_back(posting_key(size, at, kParameterPlace));
+      if (word.run) keys.push_back(posting_key(size, at, kRunPlace));
+    }
+  };
+  add(0, 0);
+  for (const text::ListPlace& place : entry.lists) {
+    for (std::size_t listed = 1; listed <= text::kListWords; ++listed) add(place.word, listed);
   }
   return keys;
 }
@@ -271,14 +287,28 @@ std::vector<Entry*> Templates::State::candidates(std::span<const LineWord> words
 
 // Nothing if the line cannot join the template.
 Nearest Templates::State::compare(std::span<const LineWord> words, Entry& entry) const {
-  if (entry.words.size() != words.size()) return {};
+  if (entry.words.size() == words.size()) return compare(words, entry, 0, 0);
+  if (entry.words.size() > words.size()) return {};
+  const std::size_t listed = words.size() - entry.words.size();
+  for (const text::ListPlace& place : entry.lists) {
+    if (!reads_as_list(words, entry, place, listed)) continue;
+    Nearest found = compare(words, entry, place.word, listed);
+    if (found.entry != nullptr) return found;
+  }
+  return {};
+}
+
+// The same where so many of the line's words from `list` on are a list of the template's.
+Nearest Templates::State::compare(std::span<const LineWord> words, Entry& entry, std::size_t list,
+                                  std::size_t listed) const {
   Nearest result;
-  const float most = config.tau * static_cast<float>(words.size());
+  const std::size_t size = entry.words.size();
+  const float most = config.tau * static_cast<float>(size);
   std::size_t constants = 0;
   std::size_t misses = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const Word& mine = entry.words[i];
-    const LineWord& other = words[i];
+    const LineWord& other = words[i < list ? i : i + listed];
     if (mine.kind == Word::Kind::parameter) {
       if (other.key || other.run || text::is_fixed_word(other.text, other.hash)) return {};
       continue;
@@ -303,12 +333,14 @@ Nearest Templates::State::compare(std::span<const LineWord> words, Entry& entry)
     }
     result.differences.push_back(i);
   }
-  const std::size_t parameters = words.size() - constants;
+  const std::size_t parameters = size - constants;
   const bool joins = constants > 0 &&
                      static_cast<float>(misses) <= config.tau * static_cast<float>(constants) &&
-                     (misses == 0 || (parameters + misses) * kWordsAParameter <= words.size());
+                     (misses == 0 || (parameters + misses) * kWordsAParameter <= size);
   if (!joins) return {};
   result.entry = &entry;
+  result.list = list;
+  result.listed = listed;
   result.similarity = static_cast<float>(constants - misses) / static_cast<float>(constants);
   return result;
 }
@@ -381,10 +413,10 @@ Entry* Templates::State::fold_siblings(Entry& fresh, Learned& learned) {
   if (fresh.words.size() <= kSiblingWords) return &fresh;
   std::vector<LineWord> words;
   for (const Word& word : fresh.words)
-    words.push_back({word.hash, word.text, word.run, word.fixed, false});
+    words.push_back({word.hash, word.text, word.run, word.fixed, false, 0, 0});
   std::vector<std::vector<Entry*>> by_place(words.size());
   for (Entry* entry : candidates(words, 1)) {
-    if (entry == &fresh) continue;
+    if (entry == &fresh || entry->words.size() != words.size()) continue;
     std::size_t place = 0;
     std::size_t misses = 0;
     bool possible = true;
@@ -414,60 +446,80 @@ Entry* Templates::State::fold_siblings(Entry& fresh, Learned& learned) {
   return &oldest;
 }
 
-// Takes in those that `entry` covers now: where it has a word, they have the same.
-Entry* Templates::State::fold_alike(Entry& entry, Learned& learned) {
-  // They are all in the list of each of its words: the shortest will do.
+// Of the lists that name all templates that `entry` may cover, with so many words more from `list`
+// on, the shortest; nullptr: there are none.
+const std::vector<Entry*>* Templates::State::covered_among(const Entry& entry, std::size_t list,
+                                                           std::size_t listed) const {
   const std::vector<Entry*>* shortest = nullptr;
   for (std::size_t i = 0; i < entry.words.size(); ++i) {
     const Word& word = entry.words[i];
     if (word.kind == Word::Kind::parameter) continue;
     const bool whole = word.kind == Word::Kind::constant;
-    const auto list =
-        postings.find(posting_key(entry.words.size(), i, whole ? word.hash : kRunPlace));
-    if (list == postings.end()) continue;
-    if (shortest == nullptr || list->second.size() < shortest->size()) shortest = &list->second;
+    const auto found = postings.find(posting_key(
+        entry.words.size() + listed, i < list ? i : i + listed, whole ? word.hash : kRunPlace));
+    if (found == postings.end()) continue;
+    if (shortest == nullptr || found->second.size() < shortest->size()) shortest = &found->second;
   }
-  std::vector<Entry*> alike;
-  for (std::size_t at = 0; shortest != nullptr && at < shortest->size(); ++at) {
-    Entry* other = (*shortest)[at];
-    if (other == &entry || other->words.size() != entry.words.size()) continue;
-    bool covered = true;
-    for (std::size_t i = 0; i < entry.words.size() && covered; ++i) {
-      const Word& mine = entry.words[i];
-      const Word& its = other->words[i];
-      if (mine.kind == Word::Kind::parameter) {
-        covered = its.kind == Word::Kind::parameter || (!its.fixed && !its.run);
-      } else if (mine.kind == Word::Kind::constant) {
-        covered = its.kind == Word::Kind::constant && its.hash == mine.hash;
-      } else {
-        const Ends ends = its.run ? compare_runs(mine, its.text) : Ends{};
-        covered = ends.alike && ends.prefix == mine.prefix && ends.suffix == mine.suffix;
-      }
+  return shortest;
+}
+
+// Whether `entry` has every line of `other`: where it has a word, they have the same. So many words
+// of the other from `list` on are not looked at.
+bool Templates::State::covers(const Entry& entry, const Entry& other, std::size_t list,
+                              std::size_t listed) {
+  if (other.words.size() != entry.words.size() + listed) return false;
+  for (std::size_t i = 0; i < entry.words.size(); ++i) {
+    const Word& mine = entry.words[i];
+    const Word& its = other.words[i < list ? i : i + listed];
+    bool same = false;
+    if (mine.kind == Word::Kind::parameter) {
+      same = its.kind == Word::Kind::parameter || (!its.fixed && !its.run);
+    } else if (mine.kind == Word::Kind::constant) {
+      same = its.kind == Word::Kind::constant && its.hash == mine.hash;
+    } else {
+      const Ends ends = its.run ? compare_runs(mine, its.text) : Ends{};
+      same = ends.alike && ends.prefix == mine.prefix && ends.suffix == mine.suffix;
     }
-    if (covered) alike.push_back(other);
+    if (!same) return false;
+  }
+  return true;
+}
+
+// Takes in those that `entry` covers now.
+Entry* Templates::State::fold_alike(Entry& entry, Learned& learned) {
+  std::vector<Entry*> alike;
+  if (const std::vector<Entry*>* list = covered_among(entry, 0, 0); list != nullptr) {
+    for (Entry* other : *list) {
+      if (other != &entry && covers(entry, *other, 0, 0)) alike.push_back(other);
+    }
   }
   if (alike.empty()) {
     reshape(entry);
     return &entry;
   }
-  Entry* oldest = &entry;
-  for (Entry* other : alike) {
-    if (other->id < oldest->id) oldest = other;
-  }
-  if (oldest != &entry) {
-    take_from_index(*oldest);
-    oldest->words = entry.words;
-    add_to_index(*oldest);
-    alike.push_back(&entry);
-  }
-  std::sort(alike.begin(), alike.end(),
+  return &fold_all(entry, std::move(alike), learned);
+}
+
+// Makes one template, with the words of `entry`, of it and these: the oldest.
+Entry& Templates::State::fold_all(Entry& entry, std::vector<Entry*> others, Learned& learned) {
+  others.push_back(&entry);
+  std::sort(others.begin(), others.end(),
             [](const Entry* a, const Entry* b) { return a->id < b->id; });
-  for (Entry* other : alike) {
-    if (other == oldest) continue;
-    learned.folded.push_back(other->id);
-    fold(*oldest, *other);
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  Entry& oldest = *others.front();
+  if (&oldest != &entry) {
+    take_from_index(oldest);
+    oldest.words = entry.words;
+    oldest.lists = entry.lists;
+    add_to_index(oldest);
   }
-  reshape(*oldest);
+  for (Entry* other : others) {
+    if (other == &oldest) continue;
+    // A line's own template that is no more has never been: its id is used again.
+    if (!learned.opened || other != &entry) learned.folded.push_back(other->id);
+    fold(oldest, *other);
+  }
+  reshape(oldest);
   return oldest;
 }
 
@@ -565,6 +617,7 @@ void Templates::State::reshape(Entry& entry) {
     into.count += shape->count;
   }
   for (const auto& shape : entry.shapes) put_shape(*shape);
+  update_lists(entry);
 }
 
 // The shape of a line in its template; nullptr if there are too many.
@@ -586,6 +639,7 @@ Shape* Templates::State::shape_for(Entry& entry, const Line& line, std::uint64_t
     element.form = cut(lexer.form_of(token), text::kPartSize);
     element.mask = token.mask;
     element.list = token.list;
+    element.words = token.words;
     element.prefix = token.prefix;
     element.suffix = token.suffix;
     if (token.kind != TokenKind::loose) {
@@ -606,7 +660,8 @@ Shape* Templates::State::shape_for(Entry& entry, const Line& line, std::uint64_t
   return entry.shapes.back().get();
 }
 
-void Templates::State::count(Shape& shape, const Prepared& prepared, const Line& line) {
+bool Templates::State::count(Shape& shape, const Prepared& prepared, const Line& line) {
+  bool lists = false;
   for (std::size_t i = 0; i < line.tokens.size(); ++i) {
     Element& element = shape.elements[i];
     const Token& token = line.tokens[i];
@@ -618,6 +673,8 @@ void Templates::State::count(Shape& shape, const Prepared& prepared, const Line&
       if (element.mask != token.mask) element.mask = text::kNoMask;
     }
     element.list = element.list || token.list;
+    lists = lists || (token.words && !element.words);
+    element.words = element.words || token.words;
     if (!element.counts_values()) continue;
     std::size_t begin = token.begin;
     std::size_t end = token.end;
@@ -630,42 +687,56 @@ void Templates::State::count(Shape& shape, const Prepared& prepared, const Line&
     count_value(element, prepared.original(begin, end), 1, config.values);
   }
   ++shape.count;
+  return lists;
 }
 
 Learned Templates::State::learn(const Prepared& prepared, std::string_view origin) {
-  const Line line = read(prepared.text, lexer);
+  Line line = read(prepared.text, lexer);
+  const std::uint64_t line_key = line.key;
+  std::vector<Token> tokens;  // of the line with a list
   Learned learned;
   Shape* shape = nullptr;
-  Memo& memo = memo_[line.key % memo_.size()];
-  if (memo.version == version_ && memo.key == line.key) {
+  Memo& memo = memo_[line_key % memo_.size()];
+  if (memo.version == version_ && memo.key == line_key) {
     shape = memo.shape;
-  } else if ((shape = shape_of(line.key)) != nullptr) {
-    memo = {line.key, version_, shape};
+    if (memo.list.count != 0) line = with_list(line, memo.list, tokens);
+  } else if ((shape = shape_of(line_key)) != nullptr) {
+    memo = {line_key, version_, shape, {}};
   }
   Entry* entry = nullptr;
+  bool changed = false;  // what the template covers
+  ListTokens list;
   learned.similarity = 1.0F;
   if (shape != nullptr) {
     entry = shape->owner;
   } else {
-    const std::vector<LineWord> words = words_of(line);
+    std::vector<LineWord> words = words_of(line);
     const Nearest nearest = this->nearest(words);
     learned.similarity = nearest.similarity;
     if (nearest.entry != nullptr) {
       entry = nearest.entry;
+      list = list_tokens(line, nearest);
+      if (list.count != 0) {
+        line = with_list(line, list, tokens);
+        words = words_of(line);
+      }
       if (!nearest.differences.empty()) {
         generalise(*entry, words, nearest.differences);
         entry = fold_alike(*entry, learned);
+        changed = !entry->lists.empty();
       }
     } else {
       learned.opened = true;
       entry = &open(words, origin);
     }
+    const std::size_t shapes_before = entry->shapes.size();
     shape = shape_for(*entry, line, key_of(line, entry));
+    if (entry->shapes.size() != shapes_before) changed = update_lists(*entry) || changed;
   }
   ++lines;
   ++entry->count;
   if (shape != nullptr) {
-    count(*shape, prepared, line);
+    if (count(*shape, prepared, line)) changed = update_lists(*entry) || changed;
   } else {
     ++entry->shapeless;
   }
@@ -676,15 +747,18 @@ Learned Templates::State::learn(const Prepared& prepared, std::string_view origi
       entry->examples.emplace_back(example);
     }
   }
+  const std::uint64_t version = version_;
+  const TemplateId joined = entry->id;
+  if (changed) entry = fold_lists(*entry, learned);
   if (learned.opened) {
-    const TemplateId fresh = entry->id;
-    entry = fold_siblings(*entry, learned);
-    if (entry->id != fresh) {
+    if (entry->id == joined) entry = fold_siblings(*entry, learned);
+    if (entry->id != joined) {
       learned.opened = false;
-      next_id = fresh;
+      next_id = joined;
+      if (!entry->lists.empty()) entry = fold_lists(*entry, learned);
     }
-  } else if (shape != nullptr && memo.key != line.key) {
-    memo = {line.key, version_, shape};
+  } else if (shape != nullptr && version == version_ && memo.key != line_key) {
+    memo = {line_key, version_, shape, list};
   }
   learned.id = entry->id;
   learned.lines = entry->count;

@@ -90,6 +90,8 @@ std::span<const Token> TemplateLexer::read(std::string_view line) {
   previous_names_ = after_number_ = sentence_ = false;
   value_quote_ = 0;
   cells_ = -1;
+  items_ = {};
+  chains_ = 0;
   spelled_ = 0;
   scan(line, options_.masks, options_.own, *this);
   if (mask_open_) {
@@ -97,6 +99,7 @@ std::span<const Token> TemplateLexer::read(std::string_view line) {
     mask_end_ = line.size();
   }
   if (in_word_) end_word(line.size());
+  end_items();
   return tokens_;
 }
 
@@ -377,8 +380,9 @@ void TemplateLexer::end_word(std::size_t at) {
   if (joins_list(token, gap)) {
     tokens_.back().end = token.end;
     tokens_.back().list = true;
+    if (items_.count != 0 && items_.last + 1 == tokens_.size()) ++items_.count;
   } else {
-    tokens_.push_back(token);
+    add(token, gap);
   }
   in_run_ = false;
 }

@@ -10,6 +10,8 @@
 // A word for a state or an outcome, or a verb (template_words.h), stays fixed in all these places,
 // and so do a key in front of = and the words of a sentence that is a value (msg="...").
 // Masked parts of one kind that follow each other with the same between them are one token: a list.
+// So are words with commas and the like between them (template_lists.cc). What may be such a list
+// ("alpha, beta", "alpha and beta"), as only other lines can tell, is a chain.
 #ifndef DPCACHE_SRC_TEXT_TEMPLATE_LEX_H_
 #define DPCACHE_SRC_TEXT_TEMPLATE_LEX_H_
 
@@ -43,7 +45,9 @@ struct Token {
   bool anchor = false;        // begins the line, or stands in front of a colon
   bool key = false;           // stands in front of =
   bool code = false;          // a number that says how something ended: status 404
-  bool list = false;          // of more than one masked part
+  bool list = false;          // of several items
+  bool words = false;         // and words are among them
+  std::uint16_t chain = 0;    // those with the same number, not 0, may be a list
   std::uint32_t spelled = 0;  // where form_of finds a form of several masked parts, counted from 1
 };
 
@@ -54,6 +58,11 @@ struct LexOptions {
   bool structure = true;             // know =, JSON and cells
   bool codes = false;                // keep codes fixed
 };
+
+// Whether this, which stands between two tokens, can separate items of a list.
+bool is_list_separator(std::string_view gap) noexcept;
+// Whether a word can stand in front of the last item: "and".
+bool is_list_joint(std::string_view word) noexcept;
 
 class TemplateLexer final : public TextSink {
  public:
@@ -88,6 +97,16 @@ class TemplateLexer final : public TextSink {
   bool is_value(const Token& token, const Between& gap);
   bool joins_list(const Token& token, const Between& gap) const;
 
+  // template_lists.cc
+  void add(const Token& token, const Between& gap);
+  std::string_view text_of(const Token& token) const;
+  std::size_t items_of(const Token& token) const;
+  bool is_plain(const Token& token) const;
+  bool is_list() const;
+  void add_item(const Token& token);
+  void fold_items();
+  void end_items();
+
   LexOptions options_;
   std::string_view line_;
   std::vector<Token> tokens_;
@@ -113,6 +132,21 @@ class TemplateLexer final : public TextSink {
   char value_quote_ = 0;    // inside a quoted value that began with this
   bool sentence_ = false;   // and whose words are no values
   signed char cells_ = -1;  // whether the line is one of cells; -1: not known yet
+
+  // The tokens at the end that may be items of a list; behind them an "and" at most.
+  struct Items {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::size_t count = 0;        // items; 0: there are none
+    std::uint64_t separator = 0;  // its hash, as Token::before
+    char mark = 0;                // of the separator
+    char wrap = 0;
+    bool plain = false;   // a word is among them
+    bool closed = false;  // behind an "and"
+    bool folded = false;  // they are one token
+  };
+  Items items_;
+  std::uint16_t chains_ = 0;
 };
 
 }  // namespace dpcache::text

@@ -21,7 +21,8 @@ using text::Word;
 namespace {
 
 constexpr std::string_view kMark = "DPCTMPLS";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kOldestVersion = 1;  // knew no lists of words
 constexpr std::size_t kSizeAt = 12;
 constexpr std::size_t kChecksumAt = 20;
 constexpr std::size_t kHeader = 28;
@@ -163,7 +164,7 @@ void write_element(const Element& element, Writer& to) {
   to.number(element.suffix);
   to.number(element.mask);
   to.number(static_cast<std::uint8_t>(element.varies));
-  to.number(static_cast<std::uint8_t>(element.list));
+  to.number(static_cast<std::uint8_t>(element.words ? 2 : element.list ? 1 : 0));
   to.size(element.values.size());
   for (const text::ValueCount& value : element.values) {
     to.number(value.hash);
@@ -185,7 +186,9 @@ Element read_element(Reader& from, std::size_t masks) {
   element.mask = from.number<std::uint8_t>();
   from.require(element.mask == text::kNoMask || element.mask < masks);
   element.varies = from.below(2) != 0;
-  element.list = from.below(2) != 0;
+  const std::uint8_t list = from.below(3);
+  element.list = list != 0;
+  element.words = list == 2;
   const std::size_t values = from.size(text::kMaxValues, 20);
   for (std::size_t i = 0; i < values; ++i) {
     text::ValueCount value;
@@ -285,9 +288,9 @@ Status check_header(std::span<const std::byte> bytes) {
   }
   std::uint32_t version = 0;
   std::memcpy(&version, bytes.data() + kMark.size(), sizeof version);
-  if (version != kVersion) {
+  if (version < kOldestVersion || version > kVersion) {
     return bad("the templates have format " + std::to_string(version) + "; this build reads " +
-               std::to_string(kVersion));
+               std::to_string(kOldestVersion) + " to " + std::to_string(kVersion));
   }
   std::uint64_t size = 0;
   std::memcpy(&size, bytes.data() + kSizeAt, sizeof size);
@@ -355,6 +358,7 @@ Result<Templates> Templates::load(std::span<const std::byte> bytes, std::vector<
     lines += entry->count;
     for (const auto& shape : entry->shapes) state.put_shape(*shape);
     state.add_to_index(*entry);
+    state.update_lists(*entry);
     state.entries.push_back(std::move(entry));
   }
   if (!from.good() || !from.at_end()) return bad("its templates contradict themselves");

@@ -36,6 +36,8 @@ struct LineWord {
   bool run = false;
   bool key = false;
   bool anchor = false;
+  std::uint16_t chain = 0;   // Token::chain
+  std::uint64_t before = 0;  // what stands in front of it, or of its chain
 };
 
 // A place of a template's sequence.
@@ -72,6 +74,7 @@ struct Element {
   std::uint8_t mask = kNoMask;
   bool varies = false;  // has had other forms
   bool list = false;
+  bool words = false;  // of words
   std::vector<ValueCount> values;
   std::uint64_t others = 0;
 
@@ -88,21 +91,39 @@ struct Shape {
   Entry* owner = nullptr;
 };
 
+// Where a template has a list of words: a word there, or two with a separator or "and" between
+// them, is such a list too.
+struct ListPlace {
+  std::uint32_t word = 0;    // in front of this one
+  std::uint64_t before = 0;  // what stands in front of the list
+
+  bool operator==(const ListPlace&) const = default;
+};
+inline constexpr std::size_t kListWords = 3;  // "alpha and beta"
+
 struct Entry {
   TemplateId id = 0;
   std::uint64_t count = 0;
   std::uint64_t shapeless = 0;  // lines of shapes that are not kept
   std::vector<Word> words;
+  std::vector<ListPlace> lists;  // of the shapes
   std::vector<std::unique_ptr<Shape>> shapes;
   std::vector<std::string> examples;
   std::string origin;
 };
 
+// Whether so many words of a line, at this place of a template's list, can be that list: one word,
+// or all of a chain.
+bool reads_as_list(std::span<const LineWord> words, const Entry& entry, const ListPlace& place,
+                   std::size_t count);
+
 // Which of the templates that a line can join is the nearest, and where they differ.
 struct Nearest {
   Entry* entry = nullptr;  // nullptr: there is none
   float similarity = 0.0F;
-  std::vector<std::size_t> differences;
+  std::vector<std::size_t> differences;  // among the template's words
+  std::size_t list = 0;                  // which of the line's words are a list of the template's:
+  std::size_t listed = 0;                // so many from `list` on
 };
 
 // A line, read.
@@ -170,6 +191,15 @@ struct Templates::State {
   // The same by looking at every template: what `nearest` must find.
   text::Nearest nearest_by_scan(std::span<const text::LineWord> words) const;
   text::Entry* find(TemplateId id) const;
+  // The tokens of the line that are a list of the template's that it joins; none if count is 0.
+  struct ListTokens {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  static ListTokens list_tokens(const text::Line& line, const text::Nearest& nearest);
+  // The line with one token in their place. Uses `tokens`.
+  static text::Line with_list(const text::Line& line, ListTokens list,
+                              std::vector<text::Token>& tokens);
 
   // Changes.
   Learned learn(const text::Prepared& prepared, std::string_view origin);
@@ -179,6 +209,8 @@ struct Templates::State {
   text::Shape* shape_of(std::uint64_t key) const;
   void put_shape(text::Shape& shape);
   void drop_shape(text::Shape& shape);
+  // Whether there are other places of lists now.
+  bool update_lists(text::Entry& entry);
 
   TemplateConfig config;
   std::vector<std::string> own_names;
@@ -195,9 +227,12 @@ struct Templates::State {
     std::uint64_t key = 0;
     std::uint64_t version = 0;
     text::Shape* shape = nullptr;
+    ListTokens list;
   };
 
   text::Nearest compare(std::span<const text::LineWord> words, text::Entry& entry) const;
+  text::Nearest compare(std::span<const text::LineWord> words, text::Entry& entry, std::size_t list,
+                        std::size_t listed) const;
   static std::vector<std::uint64_t> keys_of(const text::Entry& entry);
   std::vector<text::Entry*> candidates(std::span<const text::LineWord> words,
                                        std::size_t misses) const;
@@ -206,10 +241,17 @@ struct Templates::State {
                   const std::vector<std::size_t>& places);
   text::Entry* fold_siblings(text::Entry& fresh, Learned& learned);
   text::Entry* fold_alike(text::Entry& entry, Learned& learned);
+  text::Entry* fold_lists(text::Entry& entry, Learned& learned);
+  text::Entry& fold_all(text::Entry& entry, std::vector<text::Entry*> others, Learned& learned);
+  const std::vector<text::Entry*>* covered_among(const text::Entry& entry, std::size_t list,
+                                                 std::size_t listed) const;
+  static bool covers(const text::Entry& entry, const text::Entry& other, std::size_t list,
+                     std::size_t listed);
   void fold(text::Entry& into, text::Entry& from);
   void reshape(text::Entry& entry);
   text::Shape* shape_for(text::Entry& entry, const text::Line& line, std::uint64_t key);
-  void count(text::Shape& shape, const text::Prepared& prepared, const text::Line& line);
+  // Whether a list of words stands where there was none.
+  bool count(text::Shape& shape, const text::Prepared& prepared, const text::Line& line);
   void remove(text::Entry& entry);
 
   std::array<Memo, 4096> memo_{};

@@ -216,7 +216,7 @@ class Builder {
     item.parameter = element.counts_values();
     if (item.parameter) {
       item.kind = element.list ? "list" : "text";
-      std::string fallback = "text";
+      std::string fallback = element.words ? "list" : "text";
       if (element.mask < kBuiltinMasks) {
         fallback = kMaskNames[element.mask];
         if (!element.list) item.kind = fallback;

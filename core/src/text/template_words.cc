@@ -98,6 +98,7 @@ constexpr Words kWords[] = {
      "code codes status http https statuscode errno rc ret retcode exitcode exit error response "
      "errorcode "
      "exit_code status_code error_code http_status"},
+    {kLevelWord, "alert critical debug emergency fatal notice panic severe trace"},
 };
 
 // Written without blanks. Longer words stand for the shorter ones in them.

@@ -47,6 +47,7 @@ inline constexpr unsigned kCodeWord = 32;   // a number behind it is a code: sta
 inline constexpr unsigned kSmallWord = 64;  // not, in, off: grammar, never a parameter
 
 inline constexpr unsigned kPredicate = 128;  // fixed even where a name is expected: "user unknown"
+inline constexpr unsigned kLevelWord = 256;  // how grave a line is: "fatal: overflow"
 
 // The bits of the word with this hash, as it is written, in capitals or capitalised. O(1).
 unsigned word_bits(std::uint64_t hash) noexcept;

@@ -150,20 +150,23 @@ std::optional<TemplateMatch> Templates::match(std::string_view line) const {
   Prepared prepared;
   if (!state_->prepare(line, prepared)) return std::nullopt;
   text::TemplateLexer lexer(state_->lex_options);
-  const Line read = state_->read(prepared.text, lexer);
+  Line read = state_->read(prepared.text, lexer);
+  std::vector<Token> tokens;  // of the line with a list
   const Entry* entry = nullptr;
   TemplateMatch match;
   std::vector<bool> is_word;
-  for (const Token& token : read.tokens) is_word.push_back(token.kind != TokenKind::loose);
   if (const text::Shape* shape = state_->shape_of(read.key); shape != nullptr) {
     entry = shape->owner;
-    for (std::size_t i = 0; i < is_word.size(); ++i) is_word[i] = shape->elements[i].word >= 0;
+    for (const text::Element& element : shape->elements) is_word.push_back(element.word >= 0);
     match.similarity = 1.0F;
   } else {
     const Nearest nearest = state_->nearest(state_->words_of(read));
     if (nearest.entry == nullptr) return std::nullopt;
     entry = nearest.entry;
     match.similarity = nearest.similarity;
+    const State::ListTokens list = State::list_tokens(read, nearest);
+    if (list.count != 0) read = State::with_list(read, list, tokens);
+    for (const Token& token : read.tokens) is_word.push_back(token.kind != TokenKind::loose);
   }
   match.id = entry->id;
 
