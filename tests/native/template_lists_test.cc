@@ -288,6 +288,17 @@ TEST(TemplateLists, LeaveTheWordsBehindThemAsTheyAre) {
             2U);
 }
 
+// Two words with a comma between them are items both, or none.
+TEST(TemplateLists, TakeAllOfAChainOrNothing) {
+  TemplateConfig config;
+  config.tau = 0.4F;
+  Templates templates = std::move(*Templates::create(config));
+  EXPECT_TRUE(templates.learn("active nodes of s: x, y, z"));
+  EXPECT_TRUE(templates.learn("active nodes of: omega, o"));
+  EXPECT_EQ(templates.size(), 2U);
+  EXPECT_TRUE(Templates::load(templates.save()));
+}
+
 TEST(TemplateLists, HoldPartsWithoutWordsToo) {
   const Templates templates = learned({"the pools = alpha, web7", "the pools = x, y, z",
                                        "the pools = beta, web7", "the pools = alpha, web7"});

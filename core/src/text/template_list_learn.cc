@@ -119,12 +119,14 @@ bool reads_as_list(std::span<const LineWord> words, const Entry& entry, const Li
   if (count > kListWords) return false;
   const LineWord& first = words[place.word];
   if (first.before != place.before) return false;
+  const std::size_t end = place.word + count;
   if (first.chain == 0) {
     if (count != 1 || entry.words.size() < kLoneWords) return false;
-  } else if (place.word + count < words.size() && words[place.word + count].chain == first.chain) {
+  } else if (words[place.word - 1].chain == first.chain ||
+             (end < words.size() && words[end].chain == first.chain)) {
     return false;
   }
-  for (std::size_t i = place.word; i < place.word + count; ++i) {
+  for (std::size_t i = place.word; i < end; ++i) {
     const LineWord& word = words[i];
     if (word.chain != first.chain || word.key || word.anchor) return false;
     if (i != place.word && is_list_joint(word.text)) continue;
