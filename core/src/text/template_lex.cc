@@ -103,6 +103,10 @@ std::span<const Token> TemplateLexer::read(std::string_view line) {
   return tokens_;
 }
 
+std::string_view TemplateLexer::text_of(const Token& token) const {
+  return line_.substr(token.begin, token.end - token.begin);
+}
+
 void TemplateLexer::begin_word(std::size_t at) {
   in_word_ = true;
   word_begin_ = at;
@@ -275,11 +279,15 @@ bool TemplateLexer::is_value(const Token& token, const Between& gap) {
   if (gap.only == ':' && !tokens_.empty() && tokens_.back().mask == kNoMask) return true;
   const auto delimits = [](char c) { return c == ',' || c == ';' || c == '|' || c == '\t'; };
   const char next = token.end < line_.size() ? line_[token.end] : '\0';
-  const bool first = tokens_.empty();
-  if ((first || delimits(gap.only)) && (token.end == line_.size() || delimits(next))) {
-    return in_cells();
+  if (token.end != line_.size() && !delimits(next)) return false;
+  if (!tokens_.empty()) {  // cells may be empty
+    const std::string_view between =
+        line_.substr(tokens_.back().end, token.begin - tokens_.back().end);
+    const bool cells = !between.empty() && delimits(between.front()) &&
+                       between.find_first_not_of(between.front()) == std::string_view::npos;
+    if (!cells) return false;
   }
-  return false;
+  return in_cells();
 }
 
 void TemplateLexer::classify(Token& token, const Between& gap) {
@@ -381,6 +389,9 @@ void TemplateLexer::end_word(std::size_t at) {
     tokens_.back().end = token.end;
     tokens_.back().list = true;
     if (items_.count != 0 && items_.last + 1 == tokens_.size()) ++items_.count;
+  } else if (tokens_.empty() ||
+             (gap.only == ' ' && items_.count == 0 && !is_list_joint(text_of(tokens_.back())))) {
+    tokens_.push_back(token);
   } else {
     add(token, gap);
   }

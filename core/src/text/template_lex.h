@@ -62,7 +62,9 @@ struct LexOptions {
 // Whether this, which stands between two tokens, can separate items of a list.
 bool is_list_separator(std::string_view gap) noexcept;
 // Whether a word can stand in front of the last item: "and".
-bool is_list_joint(std::string_view word) noexcept;
+inline bool is_list_joint(std::string_view word) noexcept {
+  return word == "and" || word == "or";
+}
 
 class TemplateLexer final : public TextSink {
  public:
@@ -97,9 +99,10 @@ class TemplateLexer final : public TextSink {
   bool is_value(const Token& token, const Between& gap);
   bool joins_list(const Token& token, const Between& gap) const;
 
+  std::string_view text_of(const Token& token) const;
+
   // template_lists.cc
   void add(const Token& token, const Between& gap);
-  std::string_view text_of(const Token& token) const;
   std::size_t items_of(const Token& token) const;
   bool is_plain(const Token& token) const;
   bool is_list() const;

@@ -33,6 +33,7 @@ std::string_view without_blanks(std::string_view text) {
 
 Separator separator_of(std::string_view gap) {
   Separator out;
+  if (!gap.empty() && (gap.front() == ':' || gap.front() == '=')) return out;  // most others
   if (gap.size() >= 2) {
     const char front = gap.front();
     const bool quotes = gap.size() >= 3 && (front == '"' || front == '\'') && gap.back() == front;
@@ -54,24 +55,12 @@ Separator separator_of(std::string_view gap) {
   return out;
 }
 
-bool joins_items(std::string_view word) {
-  return word == "and" || word == "or";
-}
-
 constexpr std::string_view kMarks = ":=([{<";
 
 }  // namespace
 
 bool is_list_separator(std::string_view gap) noexcept {
   return separator_of(gap).mark != 0;
-}
-
-bool is_list_joint(std::string_view word) noexcept {
-  return joins_items(word);
-}
-
-std::string_view TemplateLexer::text_of(const Token& token) const {
-  return line_.substr(token.begin, token.end - token.begin);
 }
 
 // How many items a token is, 0 if it cannot be one.
@@ -98,7 +87,9 @@ bool TemplateLexer::is_list() const {
   const std::size_t before = tokens_[items_.first - 1].end;
   const std::string_view front = line_.substr(before, first.begin - before);
   std::string_view back = line_.substr(tokens_[items_.last].end);
-  if (separator_of(front).mark != 0) return false;  // it began with what is no item
+  if (front.find_first_of(",;|") != std::string_view::npos || separator_of(front).mark != 0) {
+    return false;  // it began with what is no item
+  }
   if (items_.wrap != 0) {
     const char opening = items_.wrap == ']' ? '[' : items_.wrap;
     if (front.empty() || front.back() != opening || !back.starts_with(items_.wrap)) return false;
@@ -163,25 +154,25 @@ void TemplateLexer::add_item(const Token& token) {
   previous_bits_ = 0;
 }
 
-// Puts the token behind the others.
+// Puts the token behind the others, of which there are some.
 void TemplateLexer::add(const Token& token, const Between& gap) {
-  if (tokens_.empty()) {
-    tokens_.push_back(token);
-    return;
-  }
   const std::size_t back = tokens_.size() - 1;
   const std::size_t end = tokens_.back().end;
   const bool blank = gap.only == ' ';
-  const Separator separator =
-      blank ? Separator{} : separator_of(line_.substr(end, token.begin - end));
-  const bool behind_joint = blank && joins_items(text_of(tokens_.back()));
+  Separator separator;
+  if (gap.only == 0) {
+    separator = separator_of(line_.substr(end, token.begin - end));
+  } else if (gap.only == ',' || gap.only == ';' || gap.only == '|') {
+    separator.mark = gap.only;
+  }
+  const bool behind_joint = blank && is_list_joint(text_of(tokens_.back()));
   if (items_.count != 0) {
     const bool next = items_.last == back && !items_.closed;
     if (next && separator.mark != 0 && gap.hash == items_.separator && items_of(token) != 0) {
       add_item(token);
       return;
     }
-    if (next && (blank || separator.mark == ',') && joins_items(text_of(token))) {
+    if (next && (blank || separator.mark == ',') && is_list_joint(text_of(token))) {
       tokens_.push_back(token);
       return;
     }
