@@ -168,8 +168,8 @@ Templates::State::ListTokens Templates::State::list_tokens(const Line& line,
 }
 
 Line Templates::State::with_list(const Line& line, ListTokens list, std::vector<Token>& tokens) {
-  const auto begin = line.tokens.begin() + list.first;
-  tokens.assign(line.tokens.begin(), begin + list.count);
+  const auto begin = line.tokens.begin() + static_cast<std::ptrdiff_t>(list.first);
+  tokens.assign(line.tokens.begin(), begin + static_cast<std::ptrdiff_t>(list.count));
   tokens.resize(list.first + 1);
   Token& one = tokens.back();
   one.end = line.tokens[list.first + list.count - 1].end;
@@ -178,7 +178,7 @@ Line Templates::State::with_list(const Line& line, ListTokens list, std::vector<
   one.mask = text::kNoMask;
   one.prefix = one.suffix = one.spelled = 0;
   one.list = one.words = true;
-  tokens.insert(tokens.end(), begin + list.count, line.tokens.end());
+  tokens.insert(tokens.end(), begin + static_cast<std::ptrdiff_t>(list.count), line.tokens.end());
   return {line.text, tokens, line.key};
 }
 
