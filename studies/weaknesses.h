@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numbers>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "studies/studies.h"
@@ -92,6 +93,33 @@ inline Point orders(double rho, double least_similarity, KeyUpdate update) {
     point.recall.add(memory.recall(stream));
   }
   return point;
+}
+
+struct Duplicates {
+  Spread slots;  // a distinct item
+  Spread recall;
+  Spread slots_after;  // consolidated
+  Spread recall_after;
+};
+
+// 128 items 16 times with noise of .7, which splits them; then consolidated.
+inline Duplicates duplicates() {
+  Duplicates out;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Random random(seed);
+    const Distinct items = distinct_items(random, 128, 64);
+    const Stream stream = make_stream(random, items, each_repeated(random, 128, 16), 0.7);
+    Config config = settings(0.6);
+    config.keep_sums = true;
+    Memory memory(config);
+    memory.observe(stream);
+    out.slots.add(memory.slots() / 128.0);
+    out.recall.add(memory.recall(stream));
+    if (!memory.cache().consolidate().status) throw std::logic_error("not consolidated");
+    out.slots_after.add(memory.slots() / 128.0);
+    out.recall_after.add(memory.recall(stream));
+  }
+  return out;
 }
 
 }  // namespace dpcache::studies

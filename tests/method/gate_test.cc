@@ -2,7 +2,6 @@
 // follows.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "dpcache/train.h"
+#include "studies/gates.h"
 #include "studies/studies.h"
 
 namespace dpcache::studies {
@@ -23,76 +23,6 @@ constexpr std::uint64_t kSeeds = 1;
 constexpr std::uint64_t kSeeds = 5;
 #endif
 
-constexpr std::array<std::pair<double, double>, 9> kStarts = {
-    {{5, .5}, {1, .5}, {1, .1}, {1, .9}, {10, .9}, {10, .05}, {.1, .5}, {-2, .5}, {-5, .3}}};
-constexpr int kSteps = 600;
-
-// One trainer for each of the options, all on the same lessons.
-std::vector<std::optional<Gate>> learn(std::vector<TrainerOptions> options, double noise,
-                                       std::uint64_t seed) {
-  PracticeOptions setting;
-  setting.noise = noise;
-  setting.seed = seed;
-  Practice practice = *Practice::create(setting);
-  std::vector<GateTrainer> trainers;
-  for (TrainerOptions& one : options) {
-    one.seed = seed;
-    trainers.push_back(*GateTrainer::create(one));
-  }
-  for (int i = 0; i < kSteps; ++i) {
-    const Lesson lesson = *Lesson::prepare(practice.next());
-    for (GateTrainer& trainer : trainers) trainer.step(lesson);
-  }
-  std::vector<std::optional<Gate>> gates;
-  for (const GateTrainer& trainer : trainers) gates.push_back(trainer.gate());
-  return gates;
-}
-
-// What a cache with this gate keeps and recalls of `count` items, four times each.
-struct Outcome {
-  Spread slots;
-  Spread recall;
-  Spread kept;  // by the gate over past items, as in training
-};
-
-Outcome outcome_of(const Gate& gate, double noise, std::uint32_t count, std::uint64_t episodes) {
-  PracticeOptions setting;
-  setting.noise = noise;
-  setting.least = setting.most = count;
-  setting.repeats = 4;
-  setting.seed = 99;
-  Practice practice = *Practice::create(setting);
-  Config config = settings(0.0);
-  config.tau = {};
-  config.gate = gate;
-  Outcome outcome;
-  for (std::uint64_t i = 0; i < episodes; ++i) {
-    const Episode episode = practice.next();
-    const auto rows = [&](const std::vector<float>& all) {
-      std::vector<Key> keys;
-      for (std::size_t at = 0; at < all.size(); at += episode.dimension) {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
-        keys.emplace_back(begin, begin + episode.dimension);
-      }
-      return keys;
-    };
-    Stream stream;
-    stream.keys = rows(episode.keys);
-    stream.queries = rows(episode.queries);
-    stream.classes.assign(episode.key_classes.begin(), episode.key_classes.end());
-    stream.answers.assign(episode.query_classes.begin(), episode.query_classes.end());
-    Memory memory(config);
-    memory.observe(stream);
-    outcome.slots.add(memory.slots());
-    outcome.recall.add(memory.recall(stream));
-    const Lesson lesson = *Lesson::prepare(episode);
-    outcome.kept.add(
-        static_cast<double>(std::count_if(lesson.novelties().begin(), lesson.novelties().end(),
-                                          [&](float novelty) { return novelty > gate.b; })));
-  }
-  return outcome;
-}
-
 TEST(GateFromTheTask, ConvergesFromEveryStartTo64SlotsAndFullRecall) {
   constexpr std::array<double, 3> kNoises = {0.0, 0.3, 0.5};
   std::size_t converged = 0;
@@ -101,17 +31,17 @@ TEST(GateFromTheTask, ConvergesFromEveryStartTo64SlotsAndFullRecall) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     for (std::size_t at = 0; at < kNoises.size(); ++at) {
       std::vector<TrainerOptions> options;
-      for (std::size_t i = 0; i < kStarts.size(); ++i) {
+      for (std::size_t i = 0; i < kGateStarts.size(); ++i) {
         if ((seed + i) % kNoises.size() != at) continue;
-        options.push_back({.a = kStarts[i].first, .b = kStarts[i].second});
+        options.push_back({.a = kGateStarts[i].first, .b = kGateStarts[i].second});
       }
-      const auto gates = learn(options, kNoises[at], 10 + seed);
+      const auto gates = learned_gates(options, kNoises[at], 10 + seed);
       for (std::size_t i = 0; i < gates.size(); ++i) {
         ++runs;
         const std::string start = line("start ", options[i].a, ", ", options[i].b, ", seed ", seed,
                                        ", noise ", kNoises[at]);
         ASSERT_TRUE(gates[i]) << start;
-        const Outcome outcome = outcome_of(*gates[i], kNoises[at], 64, 3);
+        const Kept outcome = kept_by(*gates[i], kNoises[at], 64, 3);
         const std::string figures = line(start, ": a ", gates[i]->a, ", b ", gates[i]->b,
                                          ", slots ", outcome.slots, ", recall ", outcome.recall);
         EXPECT_EQ(outcome.slots.least(), 64.0) << figures;
@@ -137,17 +67,17 @@ TEST(GateFromTheTask, WorksForAWideRangeOfPricesAndClosesAboveThatOfAnAnswer) {
   std::vector<TrainerOptions> options;
   const std::vector<double> prices = {.05, .5, 2.0, 3.0};
   for (double price : prices) options.push_back({.a = 1.0, .b = 0.5, .lambda = price});
-  const auto gates = learn(options, 0.3, 1);
+  const auto gates = learned_gates(options, 0.3, 1);
   for (std::size_t i = 0; i < prices.size(); ++i) {
     // ln 16 = 2.77: a slot for more than that never pays.
     if (prices[i] > 2.77) {
-      const double kept = gates[i] ? outcome_of(*gates[i], 0.3, 64, 1).kept.mean() : 0.0;
+      const double kept = gates[i] ? kept_by(*gates[i], 0.3, 64, 1).kept.mean() : 0.0;
       say("gate from the task, lambda ", prices[i], ": ", kept, " kept");
       EXPECT_LT(kept, 8.0) << "only the first item, or next to nothing";
       continue;
     }
     ASSERT_TRUE(gates[i]) << prices[i];
-    const Outcome outcome = outcome_of(*gates[i], 0.3, 64, 3);
+    const Kept outcome = kept_by(*gates[i], 0.3, 64, 3);
     const std::string figures = say("gate from the task, lambda ", prices[i], ": b ", gates[i]->b,
                                     ", slots ", outcome.slots, ", recall ", outcome.recall);
     EXPECT_NEAR(outcome.slots.mean(), 64.0, 1.0) << figures;
@@ -156,9 +86,9 @@ TEST(GateFromTheTask, WorksForAWideRangeOfPricesAndClosesAboveThatOfAnAnswer) {
 }
 
 TEST(GateFromTheTask, TransfersFrom64ItemsTo512) {
-  const auto gates = learn({{.a = 1.0, .b = 0.5}}, 0.3, 1);
+  const auto gates = learned_gates({{.a = 1.0, .b = 0.5}}, 0.3, 1);
   ASSERT_TRUE(gates[0]);
-  const Outcome outcome = outcome_of(*gates[0], 0.3, 512, 1);
+  const Kept outcome = kept_by(*gates[0], 0.3, 512, 1);
   const std::string figures =
       say("gate from the task, 512 items: slots ", outcome.slots, ", recall ", outcome.recall);
   EXPECT_NEAR(outcome.slots.mean(), 512.0, 4.0) << figures;

@@ -1,54 +1,19 @@
 // Choosing tau and theta: the noise model's threshold, the defaults, and the temperature's range.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "studies/studies.h"
+#include "studies/threshold.h"
 
 namespace dpcache::studies {
 namespace {
 
-// Below it unrelated items are merged: K items in d dimensions have at most epsilon pairs that are
-// more alike, on average.
-double false_merges_below(double count, double d, double epsilon) {
-  return std::sqrt(1.0 - std::pow(2.0 * epsilon / (count * count), 2.0 / d));
-}
-
-// Above it an item's noisy copies open slots of their own: their cosine is about normal, and this
-// is 3.1 standard deviations under its mean.
-double duplicates_above(double rho, double d) {
-  const double mean = 1.0 / (1.0 + rho * rho);
-  const double spread =
-      2.0 * rho * rho * (1.0 - mean) * (1.0 - mean) + std::pow(rho, 4.0) * (1.0 + mean * mean);
-  return mean - 3.1 * mean * std::sqrt(spread / d);
-}
-
-struct Point {
-  Spread slots;  // a distinct item
-  Spread recall;
-};
-
-// Each of `count` items four times.
-Point measure(const Config& config, std::size_t count, double rho, std::uint64_t seeds) {
-  Point point;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    Random random(seed);
-    const Distinct items = distinct_items(random, count, config.dimension);
-    const Stream stream = make_stream(random, items, each_repeated(random, count, 4), rho);
-    Memory memory(config);
-    memory.observe(stream);
-    point.slots.add(memory.slots() / static_cast<double>(count));
-    point.recall.add(memory.recall(stream));
-  }
-  return point;
-}
-
 // Whether there is one slot an item and everything is recalled; failing that, close to it.
-bool is_exact(const Point& point, const std::string& setup) {
+bool is_exact(const SlotsAnItem& point, const std::string& setup) {
   const std::string figures =
       line(setup, ": ", point.slots, " slots an item, recall ", point.recall);
   EXPECT_NEAR(point.slots.mean(), 1.0, 0.004) << figures;
@@ -73,7 +38,8 @@ TEST(Threshold, OfTheNoiseModelGivesOneSlotAnItemWhereverItsTwoBoundsLeaveRoom) 
         ++with_room;
         const std::string setup = line("noise model, d = ", d, ", K = ", count, ", rho = ", rho,
                                        ", s* between ", low, " and ", high);
-        if (is_exact(measure(settings((low + high) / 2.0, d), count, rho, 2), setup)) ++exact;
+        if (is_exact(each_four_times(settings((low + high) / 2.0, d), count, rho, 2), setup))
+          ++exact;
       }
     }
   }
@@ -95,32 +61,12 @@ TEST(Threshold, AndTemperatureByDefaultGiveOneSlotAnItemFrom64DimensionsAndModer
         config.dimension = static_cast<std::uint32_t>(d);
         config.value_dimension = kClasses;
         const std::string setup = line("defaults, d = ", d, ", K = ", count, ", rho = ", rho);
-        if (is_exact(measure(config, count, rho, 2), setup)) ++exact;
+        if (is_exact(each_four_times(config, count, rho, 2), setup)) ++exact;
       }
     }
   }
   const std::string figures = say("defaults: ", exact, " of 18 cells are exact");
   EXPECT_GE(exact, 16U) << figures;
-}
-
-// The recall of one memory that is read at several temperatures.
-std::vector<Spread> recall_at(const std::vector<double>& thetas, std::size_t d, std::size_t count,
-                              double rho, std::uint64_t seeds) {
-  std::vector<Spread> recall(thetas.size());
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    Random random(seed);
-    const Distinct items = distinct_items(random, count, d);
-    const Stream stream = make_stream(random, items, each_repeated(random, count, 4), rho);
-    Config config = settings(0.6, d);
-    Memory memory(config);
-    memory.observe(stream);
-    for (std::size_t i = 0; i < thetas.size(); ++i) {
-      config.theta = static_cast<float>(thetas[i]);
-      EXPECT_TRUE(memory.cache().configure(config));
-      recall[i].add(memory.recall(stream));
-    }
-  }
-  return recall;
 }
 
 TEST(Temperature, UpToOneTenthRecallsEverythingFrom64Dimensions) {
