@@ -140,7 +140,7 @@ void clustering_of(const std::string& study, std::size_t items, std::uint64_t se
           continue;
         }
         Config config = studies::settings(0.6);
-        config.keep_sums = true;
+        config.keep_sums = kind == Kind::consolidated;
         if (kind == Kind::centroid) config.key_update = KeyUpdate::centroid;
         Dpcache mechanism(config);
         fill(mechanism, stream);
@@ -171,7 +171,7 @@ void frontier() {
   }
   frontier_of("frontier_uniform", uniform, {16, 24, 32, 40, 48, 56, 64, 96, 128, 192});
   std::vector<Stream> zipf;
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     zipf.push_back(zipf_stream(random, 0.3));
   }

@@ -241,7 +241,9 @@ Value Dpcache::read(const Key& query) const {
 }
 
 double Dpcache::floats() const {
-  return slots() * static_cast<double>(memory_.cache().config().dimension + kClasses + 1);
+  const Config& config = memory_.cache().config();
+  const bool sums = config.keep_sums || config.key_update == KeyUpdate::centroid;
+  return slots() * static_cast<double>(config.dimension * (sums ? 2U : 1U) + kClasses + 1);
 }
 
 }  // namespace dpcache::paper

@@ -109,7 +109,7 @@ class Dpcache : public Mechanism {
   void write(const Key& key, std::size_t item_class) override { memory_.observe(key, item_class); }
   Value read(const Key& query) const override;
   double slots() const override { return memory_.slots(); }
-  double floats() const override;  // key, value and usage
+  double floats() const override;  // key, value and usage; a sum of keys where one is kept
   Cache& cache() { return memory_.cache(); }
 
  private:

@@ -16,8 +16,8 @@ using Study = void (*)();
 // The longest first, for two that run at a time.
 const std::vector<std::pair<std::string, Study>>& all_studies() {
   static const std::vector<std::pair<std::string, Study>> kList = {
-      {"real_retail", dpcache::paper::real_retail},
       {"real_frontier", dpcache::paper::real_frontier},
+      {"real_retail", dpcache::paper::real_retail},
       {"real_texts", dpcache::paper::real_texts},
       {"plateau", dpcache::paper::plateau_study},
       {"overlap", dpcache::paper::overlap},
@@ -33,6 +33,7 @@ const std::vector<std::pair<std::string, Study>>& all_studies() {
       {"noise", dpcache::paper::noise},
       {"fixed_state", dpcache::paper::fixed_state},
       {"clustering", dpcache::paper::clustering},
+      {"choices", dpcache::paper::choices},
       {"weaknesses", dpcache::paper::weaknesses},
       {"pairs", dpcache::paper::alike_pairs},
       {"cost", dpcache::paper::read_cost},

@@ -1,7 +1,6 @@
-// The studies of the memory alone: threshold, growth, budgets, weaknesses, the cost of a read, and
-// the gate. Set-ups are those of the tests, in studies/.
+// The studies of the memory alone: threshold, growth, budgets, weaknesses, and the cost of a read.
+// Set-ups are those of the tests, in studies/.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "dpcache/train.h"
 #include "paper/grouped.h"
 #include "paper/table.h"
 #include "studies/budgets.h"
@@ -63,7 +61,8 @@ void memory_in_restaurants() {
   for (double alpha : {1.0, 5.0, 10.0}) {
     Spread slots;
     Spread tables;
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    double equal = 0.0;  // runs
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
       Random random(static_cast<std::uint64_t>(alpha) * 100 + seed);
       Order order;
       std::vector<Key> keys;
@@ -76,9 +75,11 @@ void memory_in_restaurants() {
       }
       slots.add(memory.slots());
       tables.add(static_cast<double>(keys.size()));
+      if (memory.slots() == static_cast<double>(keys.size())) ++equal;
     }
     const std::string series = "alpha = " + std::to_string(static_cast<int>(alpha));
     put("crp_memory", series, kCustomers, "slots", slots);
+    put("crp_memory", series, kCustomers, "equal", equal);
     put("crp_memory", series, kCustomers, "tables", tables);
   }
 }
@@ -211,6 +212,11 @@ void weaknesses() {
   put_point("order, rho .5, frozen", orders(0.5, 0.6, KeyUpdate::frozen));
   put_point("order, rho .7, frozen", orders(0.7, 0.6, KeyUpdate::frozen));
   put_point("order, rho .7, centroid", orders(0.7, 0.6, KeyUpdate::centroid));
+  const Duplicates split = duplicates();
+  put("duplicates", "as they came", 0, "slots an item", split.slots);
+  put("duplicates", "as they came", 0, "recall", split.recall);
+  put("duplicates", "consolidated", 0, "slots an item", split.slots_after);
+  put("duplicates", "consolidated", 0, "recall", split.recall_after);
 }
 
 // 64 items r times. "All tokens" is the same code with a threshold that merges exact repeats only,
@@ -244,56 +250,6 @@ void read_cost() {
     put("cost", one.name, one.repeats, "microseconds", one.least);
     put("cost", one.name, one.repeats, "slots", one.memory->slots());
   }
-}
-
-// From nine starts, by the task's loss alone; noise .3.
-void gate_study() {
-  constexpr std::array<std::pair<double, double>, 9> kStarts = {
-      {{5, .5}, {1, .5}, {1, .1}, {1, .9}, {10, .9}, {10, .05}, {.1, .5}, {-2, .5}, {-5, .3}}};
-  constexpr int kSteps = 600;
-  constexpr std::uint64_t kRuns = 5;
-  Spread thresholds;
-  Spread slots;
-  Spread recall;
-  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    PracticeOptions setting;
-    setting.seed = 10 + seed;
-    Practice practice = *Practice::create(setting);
-    std::vector<GateTrainer> trainers;
-    trainers.reserve(kStarts.size());
-    for (const auto& [a, b] : kStarts) {
-      trainers.push_back(*GateTrainer::create({.a = a, .b = b, .seed = 10 + seed}));
-    }
-    for (int step = 1; step <= kSteps; ++step) {
-      const Lesson lesson = *Lesson::prepare(practice.next());
-      for (std::size_t i = 0; i < trainers.size(); ++i) {
-        trainers[i].step(lesson);
-        if (seed > 0 || (step % 10 != 0 && step != 1)) continue;
-        const std::optional<Gate> gate = trainers[i].gate();
-        if (!gate) continue;
-        put("gate_path", line(std::setprecision(2), kStarts[i].first, ", ", kStarts[i].second),
-            step, "b", static_cast<double>(gate->b));
-      }
-    }
-    for (const GateTrainer& trainer : trainers) {
-      const std::optional<Gate> gate = trainer.gate();
-      if (!gate) continue;
-      thresholds.add(static_cast<double>(gate->b));
-      Random random(seed);
-      const Distinct items = distinct_items(random, 64, 64);
-      const Stream stream = make_stream(random, items, each_repeated(random, 64, 4), 0.3);
-      Config config = settings(0.0);
-      config.tau = {};
-      config.gate = *gate;
-      Memory memory(config);
-      memory.observe(stream);
-      slots.add(memory.slots());
-      recall.add(memory.recall(stream));
-    }
-  }
-  put("gate", "from the task's loss alone", 0.3, "b", thresholds);
-  put("gate", "from the task's loss alone", 0.3, "slots", slots);
-  put("gate", "from the task's loss alone", 0.3, "recall", recall);
 }
 
 }  // namespace dpcache::paper

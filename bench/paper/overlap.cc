@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "dpcache/text.h"
+#include "dpcache/train.h"
 #include "paper/data.h"
 #include "paper/grouped.h"
 #include "paper/lineup.h"
 #include "paper/mechanism.h"
 #include "paper/table.h"
+#include "studies/bound.h"
 #include "studies/studies.h"
 
 namespace dpcache::paper {
@@ -181,6 +183,7 @@ void put_frontier(const std::string& series, const std::vector<Talk>& seeds) {
     for (std::size_t budget : {25U, 50U, 100U, 200U, 400U, 800U, 1600U}) {
       Spread recalls;
       Spread slots;
+      Spread floats;
       for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
         const Stream stream = stream_of(seeds[seed]);
         Setting setting;
@@ -195,7 +198,9 @@ void put_frontier(const std::string& series, const std::vector<Talk>& seeds) {
         mechanism->finish();
         recalls.add(recall(*mechanism, stream));
         slots.add(mechanism->slots());
+        floats.add(mechanism->floats());
       }
+      put("overlap_frontier:" + series, one.name, static_cast<double>(budget), "floats", floats);
       put("overlap_frontier:" + series, one.name, static_cast<double>(budget), "recall", recalls);
       put("overlap_frontier:" + series, one.name, static_cast<double>(budget), "slots", slots);
     }
@@ -263,6 +268,23 @@ void put_pairs(const std::string& set, const std::vector<TextPair>& pairs,
   }
 }
 
+// How often the stated bound on false merges is broken, of sets drawn from the different pairs.
+void put_bounds(const std::string& name, const std::vector<TextPair>& pairs) {
+  std::vector<Trial> pool;
+  for (const TextPair& pair : pairs) {
+    if (pair.same) continue;
+    const std::optional<Key> a = by_encoder(pair.a);
+    const std::optional<Key> b = by_encoder(pair.b);
+    if (!a || !b) continue;
+    pool.push_back(trial_of({*novelty_between(*a, *b), Verdict::different}));
+  }
+  for (const studies::BoundCase& one_case : studies::kBoundCases) {
+    put_tally(
+        name, one_case,
+        studies::bound_on_a_pool(pool, one_case, Per::pair, kBoundSets, Random(one_case.pairs)));
+  }
+}
+
 }  // namespace
 
 void overlap() {
@@ -294,7 +316,6 @@ void overlap() {
       }
       put_thresholds(std::string(name) + ", " + kind, seeds);
       if (std::string(kind) == "words") continue;
-      seeds.resize(3);
       put_frontier(name, seeds);
     }
   }
@@ -306,6 +327,8 @@ void alike_pairs() {
   put_pairs("word order", paws(), sentences, words);
   put_pairs("negation", negations(), sentences, words);
   put_pairs("probes", probes(), sentences, words);
+  put_bounds("word order", paws());
+  put_bounds("negation", negations());
 }
 
 }  // namespace dpcache::paper

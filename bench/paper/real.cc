@@ -208,7 +208,6 @@ void texts_of(const std::vector<RealStream>& streams, const std::string& series,
       const Stream stream = as_stream(random, real, encoded(real.texts, seed), 0.0);
       Dpcache mechanism(text_settings());
       ours.add(mechanism, stream);
-      if (seed > 0 && real.events.size() > 100000) continue;
       FullAttention attention;
       all.add(attention, stream);
     }
@@ -408,7 +407,7 @@ void put_trace(const Config& like, const studies::Phases& phases) {
 void real_retail() {
   const RealStream real = retail();
   put_shape("real_shape", real);
-  ids_of({real}, "retail", 2);
+  ids_of({real}, "retail", 5);
 }
 
 void real_ids() {
@@ -418,7 +417,7 @@ void real_ids() {
   }
   const std::vector<RealStream> twelve = logs(0);
   for (const RealStream& log : twelve) put_shape("real_shape", log);
-  ids_of(twelve, "logs", 2);
+  ids_of(twelve, "logs", 5);
 }
 
 void real_texts() {
@@ -445,8 +444,8 @@ void real_frontier() {
   for (const Event& event : purchases.events) seen = std::max(seen, event.item + 1);
   purchases.classes.resize(seen);  // numbered as they came
   purchases.texts.resize(seen);
-  for (const auto& [real, seeds] :
-       {std::pair<RealStream, std::uint64_t>{purchases, 2}, {clinical(), 5}, {claims(), 5}}) {
+  constexpr std::uint64_t kRuns = 5;
+  for (const RealStream& real : {purchases, clinical(), claims()}) {
     std::vector<std::size_t> budgets;
     for (std::size_t share : {32U, 16U, 8U, 4U, 2U, 1U}) {
       budgets.push_back(real.classes.size() / share);
@@ -456,7 +455,7 @@ void real_frontier() {
          {"dpcache", "H2O (no recent)", "H2O (B/8 recent)", "recency", "SnapKV", "TOVA"}) {
       for (std::size_t budget : budgets) {
         Row row;
-        for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
           Setting setting;
           setting.least_similarity = kLeast;
           setting.budget = budget;
@@ -475,7 +474,7 @@ void real_budgets() {
   for (std::size_t length : {108U, 500U, 2000U}) {
     Spread distinct;
     const std::vector<studies::Phases> places =
-        windows_of(purchases, nullptr, length, 8, length == 2000 ? 5 : 20, distinct);
+        windows_of(purchases, nullptr, length, 8, 20, distinct);
     put_budgets("retail, windows of " + std::to_string(length), studies::settings(0.5), places,
                 distinct);
   }

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from figures import RECALL, points_of, signed, table, wrapped
+from figures import RECALL, points_of, signed, table
 from plot import Axis, Panel, figure
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -99,7 +99,7 @@ def ids(figures):
 
 What the streams name are names, which have no geometry: each different text gets a random unit vector, d = 64, ρ = .3, and
 the library's defaults, τ = .4, θ = .05: the same for all four. Of a log a text is a masked message. Recall @ entries kept;
-2 seeds (purchases), 5, 5, 2 for each log. Budgets: a quarter of the number of items, that number, a quarter of the events.
+5 seeds, for each log too. Budgets: a quarter of the number of items, that number, a quarter of the events.
 Of those that keep more than 10,000 entries 500 items are asked.
 
 {table(["mechanism, budget"] + list(STREAMS.values()), rows)}
@@ -133,7 +133,7 @@ def texts(figures):
 
 The built-in encoder with all masks, d = 256, τ = .17: what `dpcache distinct` does, the same for all four. An item's text is
 its code and its description; of a log, the message. Nothing is added to the vectors; a seed is one of the encoder's hash
-(3; full attention on purchases 1).
+(3).
 
 {table(["mechanism"] + list(STREAMS.values()), rows)}
 {remarks}"""
@@ -229,7 +229,7 @@ def real_frontier(figures):
 
 ![Recall against the budget on three real streams](real_frontier.svg)
 
-Items as ids, as above; the first 100,000 purchases, the other streams whole; 2, 5, 5 seeds. Recall with a quarter, half and
+Items as ids, as above; the first 100,000 purchases, the other streams whole; 5 seeds. Recall with a quarter, half and
 all of the number of items as entries:
 
 {table(["mechanism"] + [STREAMS[stream] for stream in streams_here], rows)}
@@ -296,7 +296,7 @@ def real_budgets(figures):
 ![Slots over a log under two budgets, beside the templates of each window](real_budgets.svg)
 
 m0 = 6, β = 80, η = .05, γ = .95, as in the study above; the items of a window are asked at its end. Purchases as ids
-(s* = .5, ρ = .3), 8 windows at 20 places of the stream (5 for windows of 2,000); logs as texts (τ = .17), 9 windows from 10
+(s* = .5, ρ = .3), 8 windows at 20 places of the stream; logs as texts (τ = .17), 9 windows from 10
 starts, which overlap. "Fixed": a fixed budget of the same average; the gain over it ± its standard deviation over places.
 
 {table(["stream", "items in a window", "surprise [eq. 4, 5]", "ghost list", "no budget"], rows)}
@@ -418,7 +418,7 @@ def overlap_frontier(figures):
 
 ![Recall against the budget on sentence embeddings](overlap_frontier.svg)
 
-Sentence embeddings of the intents, s* = .6 where nothing else is said, 3 seeds; recall with 50, 200 and 800 entries.
+Sentence embeddings of the intents, s* = .6 where nothing else is said, 5 seeds; recall with 50, 200 and 800 entries.
 
 {table(["mechanism"] + list(sets.values()), rows)}
 {remarks}"""

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <string>
 
+#include "studies/bound.h"
 #include "studies/studies.h"
 
 namespace dpcache::paper {
@@ -38,6 +39,11 @@ void weaknesses();
 void read_cost();
 void gate_study();
 void gate_ablations();
+void choices();
+// A row of the study of tau's bound, over this many sets of pairs.
+inline constexpr int kBoundSets = 300;
+void put_tally(const std::string& source, const studies::BoundCase& one_case,
+               const studies::Tally& tally);
 // Those of real streams; they throw Missing where the data is not there.
 void real_retail();
 void real_ids();
