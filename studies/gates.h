@@ -28,6 +28,7 @@ inline std::vector<std::optional<Gate>> learned_gates(std::vector<TrainerOptions
   setting.seed = seed;
   Practice practice = *Practice::create(setting);
   std::vector<GateTrainer> trainers;
+  trainers.reserve(options.size());
   for (TrainerOptions& one : options) {
     one.seed = seed;
     trainers.push_back(*GateTrainer::create(one));
@@ -37,6 +38,7 @@ inline std::vector<std::optional<Gate>> learned_gates(std::vector<TrainerOptions
     for (GateTrainer& trainer : trainers) trainer.step(lesson);
   }
   std::vector<std::optional<Gate>> gates;
+  gates.reserve(trainers.size());
   for (const GateTrainer& trainer : trainers) gates.push_back(trainer.gate());
   return gates;
 }

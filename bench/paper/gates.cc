@@ -62,6 +62,7 @@ void gate_study() {
     double converged = 0.0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
       std::vector<TrainerOptions> options;
+      options.reserve(kGateStarts.size());
       for (const auto& [a, b] : kGateStarts) options.push_back({.a = a, .b = b});
       for (const std::optional<Gate>& gate : studies::learned_gates(options, rho, 10 + seed)) {
         if (!gate) continue;
@@ -85,6 +86,7 @@ void gate_study() {
   Spread transferred_recall;
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
     std::vector<TrainerOptions> options;
+    options.reserve(prices.size());
     for (double price : prices) options.push_back({.a = 1.0, .b = 0.5, .lambda = price});
     const auto gates = studies::learned_gates(options, 0.3, seed);
     for (std::size_t i = 0; i < prices.size(); ++i) {
